@@ -351,7 +351,10 @@ class CommonKeys(PlayKeys):
     def _has_entrants(self) -> CommonKeys:
         is_one = len(self.entrants) < 2 and not any(has_lists(table.args) for table in self.entrants)
         if self.entrants_from is None and is_one:
-            raise ValueError("entrants: expected at least two [[entrants]] tables, or entrants_from")
+            raise ValueError(
+                "entrants: expected at least two [[entrants]] tables, each with a bot such as bot = 'arena:greedy', or"
+                " entrants_from"
+            )
         if self.skip_broken and self.entrants_from is None:
             raise ValueError("skip_broken: expected together with entrants_from")
         return self

@@ -145,7 +145,9 @@ class People:
         ann = store.accounts.get("ann")
         numbers = []
         for state, bot, reason in (("refused", f"{LONG}@1", REASON), ("accepted", "alpha@1", "")):
-            one = store.submissions.add(ann, f"of a test {state}", state * 8, 12345, f"{LONG}.py", "the first one")
+            one = store.submissions.add(
+                ann, f"{len(numbers):016x}-{0:016x}", state * 8, 12345, f"{LONG}.py", "the first one"
+            )
             report = f'{bot}: copied\n  File "{LONG}.py", line 4, in choose\n{"unbroken" * 40}\n<b>no markup</b>'
             store.submissions.claim().finish(SubmissionState(state), report, reason, bot)
             numbers.append(one.number)
@@ -269,3 +271,5 @@ def test_a_page_is_valid_html_and_says_the_same_without_scripts(visit, windows):
         html5lib.HTMLParser(strict=True).parse(text)
     assert visit.shown == shown_texts(page)
     assert visit.shown
+    assert "The arena made a mistake" not in visit.shown
+    assert not any("<bdi>" in text for text in visit.shown)

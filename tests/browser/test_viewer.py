@@ -254,6 +254,7 @@ def test_nothing_bars_anybody(visit, scheme):
 
 def test_a_page_fits_every_width(visit):
     assert visit.too_narrow() == []
+    assert visit.width_on_paper() == 718
     assert visit.spills() == []
     blocks = "[...document.querySelectorAll('summary > *')].filter(one => getComputedStyle(one).display === 'block')"
     assert visit.page.evaluate(f"{blocks}.length") == 0, "the mark of a summary is in a line of its own"

@@ -65,6 +65,16 @@ class Visit:
         self.page.set_viewport_size(usual)
         return found
 
+    def width_on_paper(self):
+        """Return the width of the page on A4, whose sheets are 718 pixels wide between their margins."""
+        usual = self.page.viewport_size
+        self.page.set_viewport_size({"width": 718, "height": 1000})
+        self.page.emulate_media(media="print")
+        width = self.page.evaluate("document.documentElement.scrollWidth")
+        self.page.emulate_media(media="screen")
+        self.page.set_viewport_size(usual)
+        return width
+
     def too_narrow(self):
         usual, narrow = self.page.viewport_size, []
         for width in WIDTHS:

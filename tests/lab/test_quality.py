@@ -265,7 +265,7 @@ def test_a_comparison_marks_what_is_more_than_chance():
     assert [(one.is_clear, one.meaning()) for one in unclear.differences()] == [(False, "")]
     label = ": more matches end in a draw (1 of 1 numbers differ by more than chance)."
     assert variation_sentences(clear)[0].endswith(label)
-    assert clear.conclusion().endswith("not known without votes (194 for 80% power at 60:40).")
+    assert clear.conclusion().endswith("not known without votes (194 for 80 % power at 60:40).")
 
 
 def test_points_are_offered_only_where_scores_are_points():

@@ -28,7 +28,7 @@ def test_a_page_has_three_answers_and_eleven_measures_and_one_of_two_variations_
     assert not re.findall(r"url\((?!#)", page)
     page = quality_page(Comparison(option="scoring", values=values, reports=reports))
     assert "differences: scoring = distinct and scoring = once" in page
-    assert "not known without votes (194 for 80% power at 60:40)" in page
+    assert "not known without votes (194 for 80 % power at 60:40)" in page
     assert page.count('<li class="seat1">') >= 2
     parsed = Parsed(page)
     assert parsed.open == parsed.mismatches == []

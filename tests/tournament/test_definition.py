@@ -151,7 +151,9 @@ def test_every_fault_of_a_directory_of_submissions_is_named_at_once(write_submis
 @pytest.mark.parametrize("entrants", ["", '[[entrants]]\nbot = "x.py"'])
 def test_a_file_needs_two_entrants_or_a_pattern(entrants, tmp_path):
     (tmp_path / "t.toml").write_text(f'game = "plaid"\n{entrants}')
-    with pytest.raises(DefinitionError, match=r"t.toml: entrants: expected at least two \[\[entrants\]\] tables, or e"):
+    with pytest.raises(
+        DefinitionError, match=r"t.toml: entrants: expected at least two \[\[entrants\]\] tables, each w"
+    ):
         load_definition(tmp_path / "t.toml")
 
 
@@ -283,7 +285,7 @@ def test_variants_enter_a_tournament_in_their_order(labels):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (table("10"), "entrants: expected at least two [[entrants]] tables, or entrants_from"),
+        (table("10"), "entrants: expected at least two [[entrants]] tables, each with a bot such as bot = 'arena"),
         (table("{10,}"), "entrants[0].args[1] = '{10,}': a value is missing"),
         (table("{10,30}") + table("30", more='name = "mcts 30"\n'), "[1].name = 'mcts 30': another entrant has"),
         (table("{1,2}", more=f'name = "{"x" * 64}"\n'), f"entrants[0]: name = '{'x' * 64} 1': expected 1 to 64"),

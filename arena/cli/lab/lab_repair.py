@@ -169,7 +169,7 @@ def _cells(row: Repaired) -> dict[str, Any]:
         "known": row.known or "–",
         "keeping": f"{row.keeping_first} of {row.first}" if row.keeping_first is not None else "–",
         "decided_at": "–" if row.decided_at is None else f"{row.decided_at:.1f}",
-        "draws": "–" if row.draws is None else f"{row.draws:.0%}",
+        "draws": "–" if row.draws is None else f"{100 * row.draws:.0f} %",
     }
 
 

@@ -49,6 +49,8 @@ class Outcome:
     state: SubmissionState
     bot: str | None
     reason: str
+    is_reported: bool = False
+    """Whether the report ends with the reason."""
 
 
 def upload_bot(client: SiteClient, file: BinaryIO, size_bytes: int, file_name: str, note: str) -> int:
@@ -99,7 +101,7 @@ def _read(client: SiteClient, number: int, answer: dict[str, object]) -> tuple[O
     if state not in FINAL:
         return None, lines
     shown = printable_sentence(bot) if bot is not None else None
-    return Outcome(number, state, shown, printable_text(reason)), lines
+    return Outcome(number, state, shown, printable_text(reason), bool(reason) and reason in report), lines
 
 
 @click.command("submit")
@@ -191,7 +193,9 @@ def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: 
     if outcome.state is SubmissionState.ACCEPTED:
         return OK
     verdict = "rejected" if outcome.state is SubmissionState.REJECTED else outcome.state
-    click.echo(f"arena: submission {number} is {verdict}{': ' * bool(outcome.reason)}{outcome.reason}", err=True)
+    is_shown = outcome.is_reported and not as_json  # so what a compiler wrote is not shown again
+    reason = outcome.reason.partition("\n")[0] if is_shown else outcome.reason
+    click.echo(f"arena: submission {number} is {verdict}{': ' * bool(reason)}{reason}", err=True)
     return FAILED
 
 

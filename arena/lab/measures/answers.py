@@ -142,7 +142,7 @@ class Comparison:
         """Return what is known, and what only votes would show."""
         changes = [row_difference.change for row_difference in self.differences()]
         sampled = [change for change in changes if change is not None and change.kind is Kind.SAMPLED]
-        fun = f"not known without votes ({needed_votes()} for {POWER:.0%} power at 60:40)."
+        fun = f"not known without votes ({needed_votes()} for {100 * POWER:.0f} % power at 60:40)."
         if self.votes is not None:
             fun = self.votes.sentence(f"{self.option} = {self.values[1]}")
         return (

@@ -144,7 +144,7 @@ def found_contest(visit: Visit, name: str) -> StoredContest:
     """Return the contest of the address; raise ProblemError without one."""
     stored = visit.people.contests.find(name)
     if stored is None:
-        raise bad_address(f"There is no contest {name!r:.80}.", 404)
+        raise bad_address(f"There is no contest {name!r:.80}.", 404, "/contests")
     return stored
 
 

@@ -290,11 +290,13 @@ def test_what_answers_is_no_arena(command, tmp_path, answers):
 def test_what_a_compiler_says_keeps_its_lines(command, tmp_path):
     (tmp_path / "first.py").write_bytes(GOOD)
     reason = "its build failed: gcc main.c\n  main.c:3:5: error: expected ';'\n      3 |     x\n        |     ^"
-    value = {"line": {"state": "refused", "bot": "a@1"}, "details": {"report": "", "reason": reason}}
-    with hostile(taking_good([TAKEN, json.dumps(value)])) as url:
-        code, _, err = command(tmp_path / "first.py", "--to", url)
-    assert code == 1
-    assert err.endswith(f"is rejected: {reason}\n")
+    for report in ("", f"a@1: copied\n{reason}"):
+        value = {"line": {"state": "refused", "bot": "a@1"}, "details": {"report": report, "reason": reason}}
+        with hostile(taking_good([TAKEN, json.dumps(value)])) as url:
+            code, out, err = command(tmp_path / "first.py", "--to", url)
+        assert code == 1
+        assert "is rejected: its build failed: gcc main.c\n" in err
+        assert (out + err).count("main.c:3:5: error: expected ';'") == 1
 
 
 def test_what_a_site_says_can_do_nothing_to_a_terminal(command, tmp_path):

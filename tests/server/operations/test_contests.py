@@ -489,6 +489,7 @@ async def test_what_is_sent_is_bounded(world, contest):
     refused = await ann.post(f"/contests/{contest}/ask", data={"message": "6"})
     assert (refused.status_code, "5 questions of yours have no answer yet" in refused.text) == (400, True)
     assert (await ann.post("/contests/none/ask", data={"message": "7"})).status_code == 404
+    assert 'mean <a href="/contests">' in (await ann.get("/contests/none", headers={"accept": "text/html"})).text
 
 
 async def test_who_leaves_takes_their_questions_along_and_an_answer_for_all_stays(world, contest):

@@ -139,7 +139,7 @@ async def test_a_correction_chooses_from_the_entrants_and_from_the_bots_that_may
     page = await world.browser("dora").get("/tournaments/t/direct")
     entrants = [bot.label for bot in definition().entrants]
     assert re.findall(r'<option value="([^"]*@[^"]*)"', page.text) == 3 * entrants  # disqualify, withdraw, replace
-    assert "It waits" in page.text
+    assert "It is idle" in page.text
     answer = await world.browser("dora").get("/tournaments/t/direct", headers={"accept": JSON})
     assert (answer.json()["entrants"], answer.json()["is_finished"]) == (entrants, False)
     with ArenaHome(directory) as home:
