@@ -158,6 +158,19 @@ def require_space(directory: Path, size_bytes: int) -> None:
         )
 
 
+def make_directories(folder: Path, directory: Path, tree: Tree) -> None:
+    """Make a directory below a folder, and those above it."""
+    if directory.is_dir():
+        return
+    for part in reversed([directory, *directory.parents]):
+        if part != folder and part.is_relative_to(folder) and not part.is_dir():
+            try:
+                part.mkdir()
+            except FileExistsError as error:
+                raise UsageError(f"{part.relative_to(folder)}: the backup has it as a file and a directory") from error
+            part.chmod(tree.directory_mode)
+
+
 def copy_pieces(read: Callable[[int], bytes], size_bytes: int, write: Callable[[bytes], object]) -> tuple[int, str]:
     """Copy at most ``size_bytes`` piece by piece; return how many bytes there were, and their SHA-256."""
     digest, left = sha256(), size_bytes

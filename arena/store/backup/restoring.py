@@ -29,6 +29,7 @@ from arena.store.backup.contents import (
     copy_pieces,
     embargoed_databases,
     is_beside_database,
+    make_directories,
     require_space,
 )
 from arena.store.people.people_store import PeopleStore
@@ -207,7 +208,7 @@ def _take_files(reader: BackupReader, staging: Path) -> int:
         path = staging / listed.path
         tree = TREES.get(listed.path.split("/")[0])
         if tree is not None:
-            _make_directories(staging, path.parent, tree)
+            make_directories(staging, path.parent, tree)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE_MODE)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
@@ -217,18 +218,6 @@ def _take_files(reader: BackupReader, staging: Path) -> int:
             os.fchmod(file.fileno(), _mode_of(listed, tree))
         count += 1
     return count
-
-
-def _make_directories(staging: Path, directory: Path, tree: Tree) -> None:
-    if directory.is_dir():
-        return
-    for part in reversed([directory, *directory.parents]):
-        if part != staging and part.is_relative_to(staging) and not part.is_dir():
-            try:
-                part.mkdir()
-            except FileExistsError as error:
-                raise UsageError(f"{part.relative_to(staging)}: the backup has it as a file and a directory") from error
-            part.chmod(tree.directory_mode)
 
 
 def _mode_of(file: KeptFile, tree: Tree | None) -> int:

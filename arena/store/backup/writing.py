@@ -16,6 +16,7 @@ from arena.store.backup.contents import (
     LOGS,
     MANIFEST,
     PEOPLE,
+    PRIVATE,
     REMOVAL_SECONDS,
     RESULTS,
     TREES,
@@ -23,6 +24,7 @@ from arena.store.backup.contents import (
     ManifestWriter,
     copy_pieces,
     embargoed_databases,
+    make_directories,
     other_entries,
     require_space,
     tree_files,
@@ -83,7 +85,7 @@ def _copy_databases(home: ArenaHome, folder: Path) -> list[str]:
         copied.append(PEOPLE)
     for name in embargoed_databases(home.directory):
         _require_space_for(home.directory / name, folder)
-        _make_directories(folder, (folder / name).parent)
+        make_directories(folder, (folder / name).parent, PRIVATE)
         if copy_file(home.directory / name, _new_file(folder / name)):
             copied.append(name)
     _require_space_for(home.directory / RESULTS, folder)
@@ -113,23 +115,14 @@ def _measured(folder: Path, name: str) -> KeptFile:
 
 
 def _copy_tree(home: Path, paths: Iterable[str], folder: Path, manifest: ManifestWriter) -> None:
-    made_directory = None  # files come directory by directory
     with Folder(home) as source:
         for path in paths:
             target = folder / path
-            if target.parent != made_directory:
-                _make_directories(folder, target.parent)
-                made_directory = target.parent
+            make_directories(folder, target.parent, PRIVATE)
             try:
                 manifest.add(_copied(source, path, target))
             except FileNotFoundError:  # removed meanwhile
                 continue
-
-
-def _make_directories(folder: Path, directory: Path) -> None:
-    for part in reversed([directory, *directory.parents]):
-        if part.is_relative_to(folder):
-            part.mkdir(mode=0o700, exist_ok=True)
 
 
 def _copied(source: Folder, path: str, target: Path) -> KeptFile:

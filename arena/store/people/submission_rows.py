@@ -61,8 +61,7 @@ class BotNames(TimedRepository):
     def owner(self, name: str) -> int | None:
         """Return the number of the person who owns a bot's name, or one that looks like it; None without one."""
         query = select(bot_owners.c.person_id).where(bot_owners.c.look_alike_key == look_alike_key(name))
-        row = self._database.row(query)
-        return row.person_id if row is not None else None
+        return self._database.scalar(query)
 
     @writes
     def own_bot_name(self, connection: Connection, person: int, name: str) -> bool:

@@ -43,7 +43,6 @@ CONNECT_TIMEOUT_SECONDS = 10
 TRY_AGAIN_SECONDS = 0.5
 BUSY_SECONDS = 0.01
 FEW_ROWS = 20
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 SNAPSHOT = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
 
 PASSWORDS = ("password", "sslpassword")
@@ -171,7 +170,7 @@ class Database:
         """Run ``work`` in a transaction that reads, in which every query sees the database as it is at one instant."""
         return self._transact(work, writes=False, isolation=SNAPSHOT if self.is_server else {})
 
-    def _transact(self, work: Work[Value], writes: bool, isolation: Mapping[str, Any] = NO_OPTIONS) -> Value:
+    def _transact(self, work: Work[Value], writes: bool, isolation: Mapping[str, Any] = NO_VALUES) -> Value:
         with (
             self._connect() as connection,
             self._failing_as_ours(writes),

@@ -219,16 +219,6 @@ class BotMatches:
         query = query.where(seats.c.bot.in_(self._bots), *self._rival_conditions()).group_by(*kind).order_by(*kind)
         return [MeetingCount(*row) for row in self._database.rows(query) if row.tournament_id in self._tournaments]
 
-    def tournaments(self) -> list[int]:
-        """Return the numbers of the tournaments in which one of the bots has a recorded match, in order."""
-        numbers = set()
-        for bot in self._bots:
-            query = select(func.min(seats.c.tournament_id, type_=Integer)).where(seats.c.bot == bot)
-            last = -1
-            while (number := self._database.rows(query.where(seats.c.tournament_id > last))[0][0]) is not None:
-                numbers.add(last := number)
-        return sorted(numbers & self._tournaments)
-
     def _keys(self, newest_first: bool = False, after: MatchKey | None = None) -> Iterator[MatchKey]:
         sign = -1 if newest_first else 1
         of_bots = (self._keys_of(bot, sign, after) for bot in self._bots)

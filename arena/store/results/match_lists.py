@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
@@ -24,11 +24,10 @@ from sqlalchemy import (
     true,
 )
 
-from arena.base.enums import EventKind, FaultKind, Termination
+from arena.base.enums import FaultKind, Termination
 from arena.store.results.connection import Database, Repository
-from arena.store.results.events import stored_event, tournament_topic
 from arena.store.results.match_line import MatchKey, MatchLine, match_lines
-from arena.store.results.schema import events, faults, is_same_match, records, seats
+from arena.store.results.schema import faults, is_same_match, records, seats
 
 _AFTER_AT = chr(ord("@") + 1)
 _NEXT = select(func.min(seats.c.bot, type_=String)).where(
@@ -54,24 +53,6 @@ def labels_of(database: Database, bot: str) -> list[str]:
             labels.append(last := label)
 
     return database.read(read)
-
-
-MAX_EVENTS_READ = 1000
-
-
-def latest_matches(database: Database, tournaments: Collection[int], count: int) -> list[MatchKey]:
-    """Return at most ``count`` matches of tournaments that were recorded or imported last, the last first."""
-    number_of = {tournament_topic(number): number for number in tournaments}
-    query = select(events).where(events.c.kind.in_((EventKind.RESULTS, EventKind.IMPORTED)))
-    query = query.order_by(events.c.at.desc(), events.c.topic, events.c.seq.desc()).limit(MAX_EVENTS_READ)
-    keys: dict[MatchKey, None] = {}
-    for row in database.each(query):
-        if row.topic in number_of:
-            event = stored_event(row)
-            keys |= dict.fromkeys(MatchKey(number_of[row.topic], match) for match in reversed(event.details.matches))
-        if len(keys) >= count:
-            break
-    return list(keys)[:count]
 
 
 # Pages of the recorded matches of a tournament, by bot, rival, game, termination and fault.

@@ -13,8 +13,8 @@ from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
-from arena.store.results.match_line import BotMatches, MatchLine, match_lines
-from arena.store.results.match_lists import MatchLists, labels_of, latest_matches
+from arena.store.results.match_line import BotMatches
+from arena.store.results.match_lists import MatchLists, labels_of
 from arena.store.results.match_records import (
     RESULT_COLUMNS,
     Records,
@@ -155,11 +155,6 @@ class RecordReader(TournamentReader):
         for kind, number, count in self._database.rows(query):
             counts[kind] += count if number in numbers else 0
         return {kind: count for kind, count in counts.items() if count}
-
-    def latest_matches(self, count: int) -> list[MatchLine]:
-        """Return the matches that were recorded or imported last, the last first, without deleted tournaments."""
-        keys = latest_matches(self._database, self._numbers(ALL_TOURNAMENTS), count)
-        return match_lines(self._database, keys)
 
     def faults_of(self, bot: str, count: int | None = None) -> list[StoredFault]:
         """Return the faults of a bot (``name@version``) in all tournaments, the latest first; without a count all."""

@@ -184,13 +184,13 @@ def test_a_backup_is_of_one_moment_while_matches_are_recorded(tmp_path):
 
 def test_a_file_that_vanishes_meanwhile_is_left_out(directory, tmp_path, monkeypatch):
     [upload] = (directory / "uploads").iterdir()
-    original = writing._make_directories
+    original = writing.make_directories
 
-    def remove_first(folder, path):
+    def remove_first(folder, path, tree):
         upload.unlink(missing_ok=True)
-        original(folder, path)
+        original(folder, path, tree)
 
-    monkeypatch.setattr(writing, "_make_directories", remove_first)
+    monkeypatch.setattr(writing, "make_directories", remove_first)
     with ArenaHome(directory) as home:
         made = make_backup(home, tmp_path / "backup")
     assert made.files == 3

@@ -192,14 +192,11 @@ def test_matches_of_bots_are_those_of_every_record(store, bots, rivals, count):
     assert pages == expected[::-1]
 
 
-def test_versions_and_tournaments_and_faults_of_a_bot(store):
+def test_versions_and_faults_of_a_bot(store):
     assert store.labels_of("a") == ["a@1", "a@2"]
     assert store.labels_of("c") == ["c@1.0"]
     assert store.labels_of("x@7") == ["x@7"]
     assert store.labels_of("nobody") == []
-    assert store.matches_of(["a@1"]).tournaments() == [1, 2]
-    assert store.matches_of(["a@1"], within="u").tournaments() == [2]
-    assert store.matches_of(["nobody@1"]).tournaments() == []
     expected = {}
     for name in ("t", "u"):
         for played in store.records(name):
@@ -207,18 +204,3 @@ def test_versions_and_tournaments_and_faults_of_a_bot(store):
                 if played.bots[fault.seat] in ("a@1", "a@2"):
                     expected[fault.kind] = expected.get(fault.kind, 0) + 1
     assert store.fault_counts_of(["a@1", "a@2"]) == expected
-
-
-def test_the_latest_matches_are_those_that_were_recorded_last(tmp_path):
-    with closing(Store(tmp_path / "arena.sqlite3")) as store:
-        for name in ("t", "u", "gone"):
-            store.create_tournament(definition(name=name), [line(k) for k in range(1, 10)])
-        clock = iter(range(100))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("arena.store.results.events.utc_now", lambda: f"2026-01-01T00:00:{next(clock):02}")
-            for name, numbers in (("t", [3, 1]), ("u", [4]), ("t", [2]), ("gone", [1]), ("t", [9])):
-                store.record(store.tournament(name), [record(match) for match in numbers])
-        store.delete(store.tournament("gone"))
-        void(store, store.tournament("t"), 2)
-        assert [tuple(one.key) for one in store.latest_matches(10)] == [(1, 9), (2, 4), (1, 1), (1, 3)]
-        assert [tuple(one.key) for one in store.latest_matches(1)] == [(1, 9)]
