@@ -34,6 +34,7 @@ from arena.ratings.set_fit import SetFit
 from arena.ratings.settled_fit import Posterior, Start, settle
 
 DRAWS = 2000
+DRAWS_AT_A_TIME = 250
 MAX_LEFT_OUT = 5000
 """With more kinds of encounters none is left out in turn: a single one makes no difference then."""
 
@@ -228,7 +229,10 @@ def _limit_of_bootstrap(
     mixed *= weight
     mixed += (1.0 - weight) * posterior.precision
     step = np.linalg.cholesky(mixed).T @ posterior.covariance
-    return np.asarray(generator.standard_normal((DRAWS, size)) @ step, dtype=np.float64)
+    draws = generator.standard_normal((DRAWS, size))
+    for first in range(0, DRAWS, DRAWS_AT_A_TIME):
+        draws[first : first + DRAWS_AT_A_TIME] = draws[first : first + DRAWS_AT_A_TIME] @ step
+    return draws
 
 
 def _weight_of_encounters(encounters: float) -> float:

@@ -50,7 +50,7 @@ class DistinctResults:
     """
 
     members: Integers
-    ranks: Integers
+    ranks: NDArray[np.int16]
     counts: Integers
 
     @property
@@ -65,7 +65,7 @@ class DistinctResults:
 
 
 NO_PAIRS = DistinctResults(
-    members=np.zeros((0, 2), dtype=np.int64), ranks=np.zeros((0, 2), dtype=np.int64), counts=np.zeros(0, dtype=np.int64)
+    members=np.zeros((0, 2), dtype=np.int64), ranks=np.zeros((0, 2), dtype=np.int16), counts=np.zeros(0, dtype=np.int64)
 )
 
 
@@ -197,20 +197,20 @@ def distinct(keys: Integers) -> tuple[Integers, Integers]:
 
 def _canonical(
     bots: NDArray[np.integer], ranks: NDArray[np.integer]
-) -> tuple[list[tuple[Integers, Integers]], Integers]:
+) -> tuple[list[tuple[Integers, NDArray[np.int16]]], Integers]:
     """Return members and ranks of the distinct canonical results for each number of players, and each row's number."""
     if bots.shape[1] == 2 and bots.min(initial=0) >= 0:
         return _canonical_pairs(bots, ranks)
     players = (bots >= 0).sum(axis=1)
     number = np.zeros(len(bots), dtype=np.int64)
-    found: list[tuple[Integers, Integers]] = []
+    found: list[tuple[Integers, NDArray[np.int16]]] = []
     known = 0
     for size in np.flatnonzero(np.bincount(players)).tolist():  # np.unique imports modules for 40 ms
         rows = np.flatnonzero(players == size)
         base = int(bots.max(initial=0)) + 1
         key = np.sort(ranks[rows, :size].astype(np.int64) * base + bots[rows, :size], axis=1)
         order, members = np.divmod(key, base)
-        order = np.cumsum(np.diff(order, axis=1, prepend=order[:, :1]) > 0, axis=1)
+        order = np.cumsum(np.diff(order, axis=1, prepend=order[:, :1]) > 0, axis=1, dtype=np.int16)
         first, own = numbered(combined([*members.T, *order.T]))
         found.append((members[first], order[first]))
         number[rows] = known + own
@@ -220,14 +220,14 @@ def _canonical(
 
 def _canonical_pairs(
     bots: NDArray[np.integer], ranks: NDArray[np.integer]
-) -> tuple[list[tuple[Integers, Integers]], Integers]:
+) -> tuple[list[tuple[Integers, NDArray[np.int16]]], Integers]:
     (one, other), (rank, other_rank) = bots.T, ranks.T
     is_turned = (rank > other_rank) | ((rank == other_rank) & (one > other))
     base = int(bots.max(initial=0)) + 1
     key = np.where(is_turned, other, one).astype(np.int64) * base + np.where(is_turned, one, other)
     key, number = distinct(2 * key + (rank != other_rank))
-    members = np.stack(np.divmod(key >> 1, base), axis=1)
-    order = np.stack([np.zeros_like(key), key & 1], axis=1)
+    members = np.stack(np.divmod(key >> 1, base)).T  # so that each column is in one piece
+    order = np.stack([np.zeros_like(key), key & 1]).astype(np.int16).T
     return ([(members, order)] if len(key) else []), number
 
 

@@ -309,9 +309,9 @@ class SetFit:
         if len(pairs.count):
             precision, shift = self.pair_terms()
             pull = shift - precision * (mean[pairs.first] - mean[pairs.second])
-            members = np.stack([pairs.first, pairs.second], axis=1).astype(np.int32)
+            members = np.array([pairs.first, pairs.second], dtype=np.int32).T
             leverage = precision * (variance[pairs.first] + variance[pairs.second])
-            yield members, np.stack([pull, -pull], axis=1).astype(np.float32), leverage
+            yield members, np.array([pull, -pull], dtype=np.float32).T, leverage
         for messages in self._multiway:
             terms = self._terms_of_more(messages)
             pull = terms.shift - np.einsum("rij,rj->ri", terms.precision, mean[terms.members])

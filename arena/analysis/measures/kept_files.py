@@ -1,7 +1,7 @@
 """Files of a home's cache, which are complete or absent, and never trusted.
 
 Another user may own the home, so a file must be a plain one of a bounded size with a checked content; any other
-is ignored. A file with arrays is one line of JSON, plain numbers, and a digest, which detects damage on disk.
+is ignored. A file with arrays is one line of JSON, plain numbers, and a checksum, which detects damage on disk.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from arena.store.results.values import StoredTournament
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 """Enough for about 10,000 bots."""
-_DIGEST_BYTES = 16
+_CHECKSUM_BYTES = 4
 KEPT_FILE = "a kept file"
 """What errors in one are about, which nobody reads: it is computed again."""
 
@@ -53,10 +53,10 @@ def read_parts(
             line = from_stored(line_type, from_json_text(text.decode(), KEPT_FILE), KEPT_FILE)
             columns = columns_of(line)
             size = bytes_of(columns or ())
-            if columns is None or size_bytes != len(text) + size + _DIGEST_BYTES:
+            if columns is None or size_bytes != len(text) + size + _CHECKSUM_BYTES:
                 return None
             data = file.read(size)
-            if len(data) != size or file.read(_DIGEST_BYTES) != digest_of(text, data):
+            if len(data) != size or file.read(_CHECKSUM_BYTES) != checksum_of(text, data):
                 return None
     except (OSError, StoreError, UnicodeDecodeError):
         return None
@@ -72,12 +72,12 @@ def bytes_of(columns: Columns) -> int:
     return sum(prod(shape) * np.dtype(kind).itemsize for kind, shape in columns)
 
 
-def digest_of(*parts: Any) -> bytes:
-    """Return the digest that ends a file with these bytes and arrays."""
-    digest = blake2b(digest_size=_DIGEST_BYTES)
+def checksum_of(*parts: Any) -> bytes:
+    """Return the checksum that ends a file with these bytes and arrays."""
+    checksum = 0
     for part in parts:
-        digest.update(part)
-    return digest.digest()
+        checksum = crc32(part, checksum)
+    return checksum.to_bytes(_CHECKSUM_BYTES, "little")
 
 
 def write_parts(path: Path, line: Any, *columns: NDArray[Any]) -> None:
@@ -89,7 +89,7 @@ def write_parts(path: Path, line: Any, *columns: NDArray[Any]) -> None:
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     with suppress(OSError):
         if len(text) <= MAX_LINE_BYTES and not path.parent.is_symlink():  # which leads out of the home
-            replace_file(path, text, *arrays, digest_of(text, *arrays))
+            replace_file(path, text, *arrays, checksum_of(text, *arrays))
 
 
 # The last fit of a tournament that is being played, in a file: the next one begins with it, and ends at the same. So

@@ -30,7 +30,7 @@ from arena.store.results.statements import CHUNK_ROWS, record_from, result_in_ro
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import StoredFault, StoredTournament
 
-RESULTS_CHUNK_ROWS = 10_000
+RESULTS_CHUNK_ROWS = 2_500
 Within = StoredTournament | Scope | str
 
 HASHES = (records.c.opening_hash, records.c.actions_hash)

@@ -10,7 +10,7 @@ import pytest
 from arena.analysis.measures import kept_files, standings_cache
 from arena.analysis.measures import leaderboards as leaderboard_cache
 from arena.analysis.measures.bot_profile import bot_profile
-from arena.analysis.measures.kept_files import digest_of, read_start
+from arena.analysis.measures.kept_files import checksum_of, read_start
 from arena.analysis.measures.leaderboards import Leaderboard, history_over_tournaments, leaderboard
 from arena.analysis.measures.resting_leaderboards import (
     LEAST_CPU_SECONDS,
@@ -81,7 +81,7 @@ def test_a_correction_is_followed(home):
 
 def sealed(line, data):
     text = json.dumps(line).encode() + b"\n"
-    return text + data + digest_of(text, data)
+    return text + data + checksum_of(text, data)
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_whatever_the_file_holds_the_table_is_right(home):
     path = path_of(home)
     content = path.read_bytes()
     text, _, rest = content.partition(b"\n")
-    line, data = json.loads(text), rest[:-16]
+    line, data = json.loads(text), rest[:-4]
     numbers = np.frombuffer(data).copy()
     spoiled = [
         b"",
@@ -179,7 +179,7 @@ def test_a_file_that_was_harmed_is_not_used(store, tmp_path, computed, harm):
     board = leaderboard(store, store.tournaments(), None, tmp_path / "cache")
     (path,) = (tmp_path / "cache").iterdir()
     content = path.read_bytes()
-    whole = json.loads(content[:-16])
+    whole = json.loads(content[:-4])
     if harm == "link":
         path.rename(tmp_path / "elsewhere")
         path.symlink_to(tmp_path / "elsewhere")
@@ -187,7 +187,7 @@ def test_a_file_that_was_harmed_is_not_used(store, tmp_path, computed, harm):
         whole["lines"][0]["matches"] = {"many": 10**400, "other": "x"}.get(harm, 2)
         text = json.dumps(whole).encode() + b"\n"
         harmed = {"cut": content[:-40], "changed": content.replace(b'"a@1"', b'"c@1"'), "empty": b""}
-        path.write_bytes(harmed.get(harm, text + digest_of(text)))
+        path.write_bytes(harmed.get(harm, text + checksum_of(text)))
     leaderboard_cache._read.cache_clear()
     assert leaderboard(store, store.tournaments(), None, tmp_path / "cache") == board
     assert len(computed) == 2
