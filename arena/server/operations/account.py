@@ -17,12 +17,12 @@ from arena.server.gate.operation import Done, Number, Operation, ToShow, Visit, 
 from arena.server.gate.responses import place_of_ours
 from arena.server.http.addresses import network_of
 from arena.server.http.page_value import Snapshots
-from arena.server.operations.bot_logs import audience_of, my_bots, person_pages, reads_bot
+from arena.server.operations.bot_logs import audience_of, reads_bot
+from arena.server.operations.my_bots import MyBot, my_bots, person_pages
 from arena.server.operations.people import (
     AccountPage,
     AskedQuestion,
     LogLine,
-    MyBot,
     NewTokenPage,
     OwnDataPage,
     OwnSubmission,

@@ -6,6 +6,8 @@ from arena.community.contests import visibility
 from arena.server.gate.operation import Done, Number, Operation, Reason, Visit, Who
 from arena.server.gate.request import Actor
 from arena.server.http.problems import Problem, ProblemError
+from arena.server.operations.my_bots import MyBot
+from arena.server.operations.puzzles import PuzzleRating
 from arena.server.operations.submissions import SubmissionDetails, SubmissionLine
 from arena.site.frame.model import Model
 from arena.store.people.answers import Vote
@@ -53,64 +55,6 @@ class TokenLine(Model):
     created_at: str
     expires_at: str
     seen_at: str | None
-
-
-class MyRating(Model):
-    """The rating of a bot, in a ladder (``tournament``) or on the leaderboard of a game, and its change in a day.
-
-    Attributes:
-        change: of the rating since then, when the bot may have had another version; None if it had no rating.
-        places_won: since then; negative for places lost.
-    """
-
-    bot: str
-    tournament: str
-    game: str
-    rank: int
-    bots: int
-    mu: float
-    margin_95: float | None
-    change: float | None = None
-    places_won: int | None = None
-
-
-class MyBot(Model):
-    """A bot of a person, with its newest submission, why that was rejected if it was, and what to do next.
-
-    Attributes:
-        name: of the bot; of the file, if its manifest was not read.
-        may_check_again: whether it was rejected by a timeout, and is checked again when its author asks.
-        has_logs: whether it has played, so that its author can read what it wrote.
-    """
-
-    name: str
-    submission: SubmissionLine
-    reason: str
-    hint: str
-    may_check_again: bool
-    ratings: tuple[MyRating, ...]
-    has_logs: bool
-    next_step: str
-
-
-class PuzzleRating(Model):
-    """The rating of a person by answers to puzzles, or of a puzzle, with half its 95 % interval."""
-
-    mu: float
-    margin_95: float
-
-
-class PuzzleAnswerPage(Model):
-    """A person's answer to a puzzle; before it, ``is_solved`` is None and ``actions`` are those to choose from."""
-
-    tournament: str
-    puzzle: int
-    seat: int
-    goal: str
-    actions: tuple[str, ...]
-    is_solved: bool | None
-    rating: PuzzleRating | None
-    puzzle_rating: PuzzleRating | None
 
 
 class AccountPage(Model):

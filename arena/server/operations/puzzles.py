@@ -14,7 +14,7 @@ from arena.lab.matches.puzzle import MAX_PUZZLES, Puzzle, kept_puzzles, numbered
 from arena.server.gate.gate import spend
 from arena.server.gate.operation import Done, Operation, Visit, Who
 from arena.server.http.addresses import network_of
-from arena.server.operations.people import PuzzleAnswerPage, PuzzleRating
+from arena.site.frame.model import Model
 from arena.site.links import address_of
 from arena.site.matches.match import analysis_of
 from arena.site.matches.match_model import MatchParameters
@@ -30,6 +30,26 @@ DRAWS = 0.001
 
 
 PuzzleNumber = Annotated[int, Field(ge=1, le=MAX_PUZZLES)]
+
+
+class PuzzleRating(Model):
+    """The rating of a person by answers to puzzles, or of a puzzle, with half its 95 % interval."""
+
+    mu: float
+    margin_95: float
+
+
+class PuzzleAnswerPage(Model):
+    """A person's answer to a puzzle; before it, ``is_solved`` is None and ``actions`` are those to choose from."""
+
+    tournament: str
+    puzzle: int
+    seat: int
+    goal: str
+    actions: tuple[str, ...]
+    is_solved: bool | None
+    rating: PuzzleRating | None
+    puzzle_rating: PuzzleRating | None
 
 
 @Operation("GET", PATH, Who.MEMBER_IN_BROWSER, "puzzle_answer", room="overview")
