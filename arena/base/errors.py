@@ -47,31 +47,6 @@ class Mistake:
         return _KEY.sub(lambda key: named(key[1], key[2] or ""), self.sentence)
 
 
-# Every error the arena raises on purpose, in one tree.
-#
-# ``ArenaError``
-#     ``UsageError``          an error that the user can correct: exit code 2
-#         ``OptionError``         an option of a game (also a ``ValueError``)
-#         ``UnknownNameError``    a name that is not in a table; suggests the nearest
-#         ``DefinitionError``     a tournament file
-#             ``ContestError``        a contest
-#         ``BotDefinitionError``  a ``bot.toml``, or a path that is no bot
-#         ``UploadError``         an archive or a file that was submitted
-#         ``InvitationError``     a link of an invitation that can't be used
-#         ``RosterError``         a list of people who are to get accounts
-#         ``GameError``           the rules of a game: they raised, or returned what a game must not return
-#         ``StoreError``          the database: newer, read-only, full, in use
-#         ``SiteError``           the site of an arena refuses, or is no such site
-#     ``KernelError``         a kernel of the lab can't be used; the rules in Python are used in its place
-#     ``SiteAwayError``       the site of an arena can't be reached now, or fails
-#     ``IllegalActionError``  an action the rules refuse (also a ``ValueError``)
-#     ``MatchStateError``     the arena's own misuse of a player or a state
-#     ``BotError``            what a bot did wrong; the referee turns it into a fault
-#     ``VoidMatchError``      a match without a result because the arena failed
-#         ``LateError``           the arena can't tell whether a bot kept its time
-#
-# A bot's fault is data, a failure of the arena is an exception: no ``BotError`` leaves the referee.
-
 MAX_EXCEPTION_CHARACTERS = 200
 """The most characters quoted from an exception that a game has raised."""
 
@@ -88,7 +63,7 @@ def _made(kind: type[ArenaError], arguments: tuple[Any, ...]) -> ArenaError:
 
 
 class UsageError(ArenaError):
-    """An error that the user can correct. Its text is one sentence that names the value and what is accepted.
+    """An error that the user can correct: exit code 2. Its text is a sentence with the value and what is accepted.
 
     Attributes:
         lines: the text as a terminal shows it: a line for each mistake in a file.
@@ -101,8 +76,8 @@ class UsageError(ArenaError):
     @classmethod
     def of_mistakes(cls, where: object, sentences: Iterable[str]) -> Self:
         """Return an error with every mistake, none twice; ``where`` they are begins each line."""
-        unlike = dict.fromkeys(sentences)
-        return cls(f"{where}: " + "; ".join(unlike), [f"{where}: {sentence}" for sentence in unlike])
+        distinct = dict.fromkeys(sentences)
+        return cls(f"{where}: " + "; ".join(distinct), [f"{where}: {sentence}" for sentence in distinct])
 
 
 class OptionError(UsageError, ValueError):

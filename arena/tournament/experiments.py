@@ -116,7 +116,7 @@ def base_definition(start: Bot, conditions: Definition, *, name: str | None = No
 def trials_definition(
     base: Definition, number: int, rounds: int, bots: Sequence[Bot], encounters: int, drawn: Sequence[int] = ()
 ) -> Definition:
-    """Return the tournament of a round."""
+    """Return the tournament of a round; a number beyond ``rounds`` is that of the final test."""
     is_test = number > rounds
     return replace(
         base,

@@ -107,10 +107,10 @@ def meetings(
     all_results = list(results)
     met = []
     for result, is_rated in zip(all_results, are_rated(all_results), strict=True):
-        place = (result.tournament, result.encounter, result.game)
+        encounter = (result.tournament, result.encounter, result.game)
         for (seat, bot), (rival_seat, rival) in permutations(enumerate(result.bots), 2):
             if bot in bots and (rival not in bots if rivals is None else rival in rivals):
-                met.append(Meeting(*place, bot, rival, seat, _share(result, seat, rival_seat), is_rated))
+                met.append(Meeting(*encounter, bot, rival, seat, _share(result, seat, rival_seat), is_rated))
     return met
 
 
@@ -118,7 +118,7 @@ def are_rated(results: Sequence[StoredResult]) -> list[bool]:
     """Return for each match of some bots whether it counts for ratings: no duplicate, and no bot against itself."""
     openings = [f"{result.opening_hash} {result.bots}" for result in results]
     flags = counting(openings, [result.actions_hash for result in results])
-    return [bool(counts) and len({*one.bots}) == len(one.bots) for one, counts in zip(results, flags, strict=True)]
+    return [bool(counts) and len({*own.bots}) == len(own.bots) for own, counts in zip(results, flags, strict=True)]
 
 
 def _share(result: StoredResult, seat: int, rival_seat: int) -> float:
@@ -209,26 +209,17 @@ def bot_profile(
 
     For ``max_matches`` see ``history_over_tournaments``.
     """
-    played = [
-        tournament
-        for tournament in store.tournaments(scope)
-        if label in (bot.label for bot in tournament.definition.entrants)
-    ]
+    played = [tournament for tournament in store.tournaments(scope) if label in known_bots([tournament])]
     names = [tournament.name for tournament in played]
-    games = sorted({game for tournament in played for game in tournament.games})
+    history: list[RatingPoint] = []
+    for game in sorted({game for tournament in played for game in tournament.games}):
+        over = history_over_tournaments(
+            store, game, scope, names, cache_directory=cache_directory, max_matches=max_matches
+        )
+        history += points_of(over, game, label)
     return BotProfile(
         label=label,
-        history=tuple(
-            point
-            for game in games
-            for point in points_of(
-                history_over_tournaments(
-                    store, game, scope, names, cache_directory=cache_directory, max_matches=max_matches
-                ),
-                game,
-                label,
-            )
-        ),
+        history=tuple(history),
         rivals=tuple(_rivals(store, label, scope)),
         faults=tuple(store.faults_of(label, MAX_FAULTS)),
         fault_kinds=store.fault_counts_of([label]),

@@ -53,7 +53,7 @@ _lingering: list[str] = []
 """Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
 
 
-MAX_KNOWN = 64
+MAX_KNOWN_LAUNCHES = 64
 _known_specs: dict[int, LaunchSpec] = {}
 _known_calls: dict[tuple[int | None, ...], CallList] = {}
 """Launches by their numbers, and the calls that they take."""
@@ -75,16 +75,16 @@ _spare_scratch: set[str] = set()
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
     """Create the bot's control groups and set their limits."""
-    for group in groups:
-        try:
+    try:
+        for group in groups:
             os.mkdir(group["directory"])
             for name, value in group["settings"].items():
                 write_kernel_file(os.path.join(group["directory"], name), value)
             for name, value in group["optional_settings"].items():
                 with contextlib.suppress(FileNotFoundError):
                     write_kernel_file(os.path.join(group["directory"], name), value)
-        except OSError as error:
-            raise StepError("control group", error.errno or 0, str(error.filename)) from error
+    except OSError as error:
+        raise StepError("control group", error.errno or 0, str(error.filename)) from error
 
 
 def write_kernel_file(path: str, value: str) -> None:
@@ -123,7 +123,7 @@ def _calls_of(spec: LaunchSpec, pipes: list[int], uid: int | None, ruleset: Rule
     add_program(calls, spec["command"], spec["environment"])
     mounts = spec["mounts"]
     if spec["number"] and can_close_files() and filter_file is None and not (mounts and mounts["replace"]):
-        if len(_known_calls) == MAX_KNOWN:
+        if len(_known_calls) == MAX_KNOWN_LAUNCHES:
             _known_calls.clear()
         _known_calls[key] = calls
     return calls
@@ -134,7 +134,7 @@ def _spec_of(launch: Any) -> Any:
     if isinstance(launch, int):
         return _known_specs[launch]
     if launch.get("number"):
-        if len(_known_specs) == MAX_KNOWN:  # the arena's process counts, too
+        if len(_known_specs) == MAX_KNOWN_LAUNCHES:  # the arena's process counts, too
             _known_specs.clear()
         _known_specs[launch["number"]] = launch
     return launch

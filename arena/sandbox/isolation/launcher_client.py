@@ -22,7 +22,7 @@ from arena.base.errors import BotError, VoidMatchError
 from arena.base.shipped import package_directory
 from arena.sandbox.isolation.bot_uids import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.call_list import CallList, StepError
-from arena.sandbox.isolation.fork_server import MAX_KNOWN
+from arena.sandbox.isolation.fork_server import MAX_KNOWN_LAUNCHES
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
@@ -309,7 +309,7 @@ class _Server:
         number = request["launch"].get("number") if "launch" in request else None
         self.socket.sendmsg([_message({**request, "launch": number} if number in self._sent else request)], rights)
         if number and number not in self._sent:
-            if len(self._sent) == MAX_KNOWN:
+            if len(self._sent) == MAX_KNOWN_LAUNCHES:
                 self._sent.clear()
             self._sent.add(number)
         reply = self.socket.recv(1 << 16)

@@ -21,13 +21,13 @@ def port_of(command_line: Sequence[str]) -> str:
     >>> port_of(["arena", "serve"]), port_of(["arena", "serve", "--port", "80"]), port_of(["arena", "--port=81"])
     ('8000', '80', '81')
     """
-    found = USUAL_PORT
+    port = USUAL_PORT
     for argument, after in zip(command_line, [*command_line[1:], ""], strict=True):
         if argument == OPTION:
-            found = after
+            port = after
         elif argument.startswith(f"{OPTION}="):
-            found = argument.removeprefix(f"{OPTION}=")
-    return found
+            port = argument.removeprefix(f"{OPTION}=")
+    return port
 
 
 def main() -> int:

@@ -190,8 +190,8 @@ def _above(shape: Sequence[Any], style: str, height: float) -> str:
 
 # What the positions of a match are worth, as SVG: every action is a segment, so that a loss is a slope.
 
-STYLES = {"?": " mistake", "??": " blunder"}
-"""Of segments, by mark."""
+MARK_STYLES = {"?": " mistake", "??": " blunder"}
+"""Of the segments of actions with a mark."""
 
 
 def worths_svg(match: ViewedMatch, ply: int) -> Markup:
@@ -209,7 +209,7 @@ def worths_svg(match: ViewedMatch, ply: int) -> Markup:
             continue
         ends = f'x1="{across(index - 1, count)}" x2="{across(index, count)}"'
         heights = f'y1="{down(before, low, high)}" y2="{down(after, low, high)}"'
-        segments += f'<line class="seat{seat % SEAT_STYLES}{STYLES.get(annotation.mark, "")}" {ends} {heights}/>'
+        segments += f'<line class="seat{seat % SEAT_STYLES}{MARK_STYLES.get(annotation.mark, "")}" {ends} {heights}/>'
     if not segments:
         return Markup()
     zero = down(0.0, low, high)

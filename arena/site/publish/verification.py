@@ -42,34 +42,30 @@ def differences(content: Any, expected: Any, is_complete: bool) -> Iterator[str]
         is_complete: whether it has to have every key of the expected value, and no other: not if another version of the
             arena has written it.
     """
-    waiting: list[tuple[str, Any, Any]] = [("", content, expected)]
+    waiting: list[tuple[str, Any, Any]] = [("", content, expected)]  # a recursion would end at the depth of the stack
     while waiting:
-        where, actual, wanted = waiting.pop()
-        if isinstance(actual, dict) and isinstance(wanted, dict):
-            keys = (
-                [*wanted, *(key for key in actual if key not in wanted)]
-                if is_complete
-                else [k for k in wanted if k in actual]
-            )
-            inner = [(f"{where}.{key}", actual.get(key, _NOTHING), wanted.get(key, _NOTHING)) for key in keys]
+        place, actual, due = waiting.pop()
+        if isinstance(actual, dict) and isinstance(due, dict):
+            keys = dict.fromkeys([*due, *actual]) if is_complete else [key for key in due if key in actual]
+            inner = [(f"{place}.{key}", actual.get(key, _NOTHING), due.get(key, _NOTHING)) for key in keys]
             waiting += reversed(inner)
-        elif isinstance(actual, list) and isinstance(wanted, list):
-            pairs = enumerate(zip_longest(actual, wanted, fillvalue=_NOTHING))
-            waiting += reversed([(f"{where}[{number}]", *pair) for number, pair in pairs])
-        elif not _is_same(actual, wanted):
-            yield f"{shortened_text(where.lstrip('.'))} is {_shown(actual)}, but {_shown(wanted)}"
+        elif isinstance(actual, list) and isinstance(due, list):
+            pairs = enumerate(zip_longest(actual, due, fillvalue=_NOTHING))
+            waiting += reversed([(f"{place}[{number}]", *pair) for number, pair in pairs])
+        elif not _is_same(actual, due):
+            yield f"{shortened_text(place.lstrip('.'))} is {_shown(actual)}, but {_shown(due)}"
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) or isinstance(other, float):
-        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
-        return numbers and _are_close(one, other)
-    return type(one) is type(other) and bool(one == other)
+def _is_same(actual: Any, due: Any) -> bool:
+    if isinstance(actual, float) or isinstance(due, float):
+        are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (actual, due))
+        return are_numbers and _are_close(actual, due)
+    return type(actual) is type(due) and bool(actual == due)
 
 
-def _are_close(one: float, other: float) -> bool:
+def _are_close(actual: float, due: float) -> bool:
     try:
-        return isclose(one, other, rel_tol=0.0, abs_tol=TOLERANCE)
+        return isclose(actual, due, rel_tol=0.0, abs_tol=TOLERANCE)
     except OverflowError:  # JSON may have whole numbers that no float can hold
         return False
 

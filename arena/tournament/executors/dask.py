@@ -129,12 +129,12 @@ class DaskExecutor(Executor):
                     silence_logs=logging.CRITICAL,
                 )
             except Exception as error:
-                raise ClusterError(f"cluster {self._shown}: it can't be started: {_shortened(error)}") from error
+                raise ClusterError(f"cluster {self._where}: it can't be started: {_shortened(error)}") from error
         try:
             return distributed.Client(self._cluster or self._address, timeout=CONNECT_SECONDS)
         except Exception as error:  # Dask has many kinds: tls:// without certificates is a TypeError
             raise ClusterError(
-                f"cluster {self._shown}: can't be reached ({_shortened(error)}); expected the address of a Dask"
+                f"cluster {self._where}: can't be reached ({_shortened(error)}); expected the address of a Dask"
                 " scheduler, such as tcp://host:8786"
             ) from error
 
@@ -144,14 +144,14 @@ class DaskExecutor(Executor):
             self._client.register_plugin(_Plugin(self._name, self._settings))
         except TimeoutError as error:
             raise ClusterError(
-                f"cluster {self._shown}: it has no workers; start some with: dask worker ADDRESS"
+                f"cluster {self._where}: it has no workers; start some with: dask worker ADDRESS"
             ) from error
         except Exception as error:
-            raise ClusterError(f"cluster {self._shown}: its workers can't be prepared: {_shortened(error)}") from error
-        log.info("cluster %s: %d workers", self._shown, len(self._workers()))
+            raise ClusterError(f"cluster {self._where}: its workers can't be prepared: {_shortened(error)}") from error
+        log.info("cluster %s: %d workers", self._where, len(self._workers()))
 
     @property
-    def _shown(self) -> str:
+    def _where(self) -> str:
         return repr(self._address) if self._address else "on this machine"
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -268,7 +268,7 @@ class DaskExecutor(Executor):
         deadline = time.monotonic() + RECONNECT_SECONDS
         while self._client.status != "running":
             if time.monotonic() > deadline or self._client.status in ("closed", "closing"):
-                raise ClusterError(f"cluster {self._shown}: its scheduler is lost; the same command resumes the run")
+                raise ClusterError(f"cluster {self._where}: its scheduler is lost; the same command resumes the run")
             time.sleep(REFRESH_SECONDS)
 
 

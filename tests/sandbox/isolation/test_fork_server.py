@@ -474,7 +474,7 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch)
     bot, isolation = Bot(name="prints", version="1", command=("echo", "0"), directory="/"), choose_isolation("none")
     scratch = make_scratch()
     spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, scratch)
-    several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN + 1)]
+    several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN_LAUNCHES + 1)]
     launcher.close_launcher()
     monkeypatch.setattr(launcher_client, "_message", note)
     monkeypatch.setattr(launcher_client, "make_scratch", lambda: scratch)
@@ -486,7 +486,7 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch)
 
     for spec in (several[0], several[0], *several[1:], several[0], several[-1]):
         launch_by(spec)
-    assert sent == [dict, int, *[dict] * launcher_client.MAX_KNOWN, dict, int]
+    assert sent == [dict, int, *[dict] * launcher_client.MAX_KNOWN_LAUNCHES, dict, int]
     os.kill(open_launcher().pid, signal.SIGKILL)
     launch_by(several[-1])
     assert sent[-2:] == [int, dict]
