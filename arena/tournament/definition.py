@@ -298,8 +298,7 @@ class _Builder:
             with self._collecting():
                 check_game_of(choice.game, entrants)
             for bot in entrants:
-                problem = claims_problem(bot, choice.game)
-                if problem is not None:
+                if (problem := claims_problem(bot, choice.game)) is not None:
                     self.faults.append(f"entrant {bot.name!r} {problem}")
 
 

@@ -32,8 +32,7 @@ def _definition(entrants: Sequence[Bot], conditions: Definition, **keys: Any) ->
     for choice in conditions.games:
         check_game_of(choice.game, entrants)
         for bot in entrants:
-            problem = claims_problem(bot, choice.game)
-            if problem is not None:
+            if (problem := claims_problem(bot, choice.game)) is not None:
                 raise UsageError(f"bot {bot.name!r} {problem}")
     check_ply_limit(conditions.ply_limit, conditions.opening_plies)
     return replace(conditions, entrants=tuple(entrants), **keys)

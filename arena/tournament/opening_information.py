@@ -219,13 +219,6 @@ def most_informative(candidates: Sequence[Evaluated], count: int) -> list[Evalua
     return [candidates[k] for k in chosen]
 
 
-def information(openings: Sequence[Evaluated]) -> float:
-    """Return the information of an encounter that begins with each of these openings equally often."""
-    lead = sum(opening.lead for opening in openings) / len(openings)
-    square = sum(opening.square for opening in openings) / len(openings)
-    return lead**2 / (square - lead**2) if square > lead**2 else 0.0
-
-
 # What ``openings`` in a tournament file means: drawn at random, chosen for their information, or from a book.
 
 Openings = tuple[tuple[GameOpenings, ...], int]

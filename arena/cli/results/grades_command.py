@@ -17,7 +17,7 @@ from arena.base.grades import Grade, GradeState, Scheme, Student, TableLine, gra
 from arena.base.names import is_printable_text
 from arena.base.text import counted, shortened_text
 from arena.cli.terminal.common import load_standings, named_or_latest, open_home, print_table, write_file
-from arena.cli.terminal.options import A_PATH, output_option, wide_option
+from arena.cli.terminal.options import A_PATH, json_option, output_option, wide_option
 from arena.store.results.values import StoredTournament, disqualified
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ COLUMNS = (
 @click.option("--scheme", type=A_PATH, metavar="FILE", help="How groups become grades (TOML).")
 @click.option("--roster", type=A_PATH, metavar="FILE", help="Who gets a grade (CSV).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else.")
+@json_option
 @output_option("the terminal")
 @wide_option
 def grades_command(

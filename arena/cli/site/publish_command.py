@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from arena.site.frame.model import Frozen
 
 
-PAGES_A_STEP = 50
+COUNTS_A_STEP = 50
 
 
 @click.command("publish")
@@ -89,7 +90,7 @@ def publish_command(
             audience=OPERATOR if with_logs else EVERYBODY,
             key=key,
             frozen=_frozen_results(),
-            progress=_show_progress,
+            progress=partial(_show_count, "page"),
         )
     show_line()
     values = {"folder": str(out), "tournaments": made.tournaments, "files": made.files, "bytes": made.size_bytes}
@@ -110,9 +111,9 @@ def _frozen_results() -> Callable[[str], Frozen | None]:
     return lambda tournament: frozen_results(contests, tournament, now)
 
 
-def _show_progress(pages: int) -> None:
-    if pages % PAGES_A_STEP == 0:
-        show_line(counted(pages, "page"))
+def _show_count(noun: str, count: int) -> None:
+    if count % COUNTS_A_STEP == 0:
+        show_line(counted(count, noun))
 
 
 @click.command("report")
@@ -199,7 +200,6 @@ def _path(name: str, kind: str, output: Path | None, is_all: bool) -> Path:
 
 UNSETTLED = "all records hold; the ratings are not compared, because matches were recorded meanwhile"
 MANIFEST = "manifest.json"
-COUNTS_A_STEP = 100
 
 
 @click.command("verify")
@@ -255,7 +255,7 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
     from arena.site.publish.verification import verify_folder
 
     expected_key = public_key(key) if key is not None else None
-    verified = verify_folder(folder, external_games=external_games, key=expected_key, progress=_show_verified)
+    verified = verify_folder(folder, external_games=external_games, key=expected_key, progress=_show_count)
     show_line()
     for problem in verified.problems:
         click.echo(printable(f"{folder}: {problem}"), err=True)
@@ -271,8 +271,3 @@ def _verify_folder(folder: Path, external_games: tuple[str, ...], key: str | Non
                 f"signed with the key {verified.signed_by}{'' if key else ', of whom only you can say whose it is'}"
             )
     return FAILED if verified.problems else OK
-
-
-def _show_verified(noun: str, count: int) -> None:
-    if count % COUNTS_A_STEP == 0:
-        show_line(counted(count, noun))

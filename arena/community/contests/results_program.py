@@ -88,16 +88,9 @@ _log = logging.getLogger("arena.contest")
 def main(arguments: list[str]) -> int:
     """Make results until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
-    maker, note = ResultMaker(), ProblemNote(directory, "results")
-
-    trying = partial(
-        keep_trying,
-        partial(_run, directory, maker, note),
-        _log,
-        "the results of contests can't be signed and packed now",
-        note,
-    )
-    return run_service(int(parent), NICENESS, trying)
+    note, complaint = ProblemNote(directory, "results"), "the results of contests can't be signed and packed now"
+    work = partial(_run, directory, ResultMaker(), note)
+    return run_service(int(parent), NICENESS, partial(keep_trying, work, _log, complaint, note))
 
 
 def _run(directory: str, maker: ResultMaker, note: ProblemNote) -> None:

@@ -229,11 +229,8 @@ def main(arguments: list[str]) -> int:
     """Annotate until SIGTERM; the arguments are the process that started this one, and the home."""
     parent, directory = arguments
     note = ProblemNote(directory, "annotator", "away")
-
-    def annotate() -> None:
-        keep_trying(lambda: run_until_idle(directory, note), _log, "no matches can be annotated now", note)
-
-    return run_service(int(parent), NICENESS, annotate)
+    work = partial(run_until_idle, directory, note)
+    return run_service(int(parent), NICENESS, partial(keep_trying, work, _log, "no matches can be annotated now", note))
 
 
 def run_until_idle(directory: str, note: ProblemNote) -> None:

@@ -16,7 +16,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.base.checked_files import check_json
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, failing_as
 from arena.base.folder import Folder
 from arena.base.text import shortened_text, size_text
 from arena.base.version import __version__
@@ -112,13 +112,10 @@ class FolderReader(Folder):
 
     def manifest_bytes(self) -> bytes:
         """Return the bytes of the manifest; UsageError if it is missing or too long."""
-        try:
-            with self.open(MANIFEST) as file:
-                if os.fstat(file.fileno()).st_size > MAX_MANIFEST_BYTES:
-                    raise UsageError(f"{self._where}: it is longer than {size_text(MAX_MANIFEST_BYTES)}")
-                return file.read(MAX_MANIFEST_BYTES)
-        except OSError as error:
-            raise UsageError(f"{self._where}: can't be read: {error.strerror or error}") from error
+        with failing_as(UsageError, f"{self._where}: can't be read"), self.open(MANIFEST) as file:
+            if os.fstat(file.fileno()).st_size > MAX_MANIFEST_BYTES:
+                raise UsageError(f"{self._where}: it is longer than {size_text(MAX_MANIFEST_BYTES)}")
+            return file.read(MAX_MANIFEST_BYTES)
 
     def signature(self) -> Signature | None:
         """Return the signature and the key beside the manifest, unchecked; None if there is neither."""

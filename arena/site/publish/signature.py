@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UsageError, failing_as
 from arena.base.folder import read_ordinary
 from arena.base.text import shortened_text
 
@@ -94,12 +94,10 @@ def signing_key(directory: Path) -> SigningKey:
     """
     _require_cryptography()
     path = directory / KEY_FILE
-    try:
+    with failing_as(StoreError, f"{path}: the key can't be kept here"):
         if not path.exists():
             _make_key(path)
         data = _read(path)
-    except OSError as error:
-        raise StoreError(f"{path}: the key can't be kept here: {error.strerror or error}") from error
     return SigningKey(_private_key(path, data))
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from arena.analysis.measures.verification import verify
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, failing_as
 from arena.base.names import as_file_name
 from arena.base.text import counted, json_value, shortened_text, size_text
 from arena.site.publish.contents import RECORDS
@@ -252,11 +252,8 @@ class _Check:
 
     def _bytes(self, path: str) -> bytes:
         """Return a file of the folder whose digest has been checked."""
-        try:
-            with self._reader.open(path) as file:
-                data = file.read(MAX_PAGE_BYTES + 1)
-        except OSError as error:
-            raise StoreError(f"{path}: can't be read: {error.strerror}") from error
+        with failing_as(StoreError, f"{path}: can't be read"), self._reader.open(path) as file:
+            data = file.read(MAX_PAGE_BYTES + 1)
         if len(data) > MAX_PAGE_BYTES:
             raise StoreError(f"{path}: it is longer than {size_text(MAX_PAGE_BYTES)}")
         return data

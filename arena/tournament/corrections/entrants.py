@@ -248,8 +248,7 @@ def check_entrant(bot: Bot, definition: Definition) -> None:
     """Try a bot in the games of a tournament; a Python function, which no process runs, is not tried."""
     games = tuple(dict.fromkeys(choice.game for choice in definition.games))
     for game in games:
-        problem = claims_problem(bot, game)
-        if problem is not None:
+        if (problem := claims_problem(bot, game)) is not None:
             raise BotDefinitionError(f"bot {bot.label!r} {problem}")
     if bot.is_function:
         return
