@@ -18,7 +18,7 @@ from arena.match.bot_pool import BotPool
 from arena.match.players import subprocess as subprocess_module
 from arena.match.players.manifest import load_bot
 from arena.match.players.subprocess import Subprocess
-from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, levels, reaper
+from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, levels, reaper, sandbox_policy
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
@@ -474,7 +474,7 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch)
     bot, isolation = Bot(name="prints", version="1", command=("echo", "0"), directory="/"), choose_isolation("none")
     scratch = make_scratch()
     spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, scratch)
-    several = [{**spec, "number": spec["number"] + number} for number in range(launcher_client.MAX_KNOWN_LAUNCHES + 1)]
+    several = [{**spec, "number": next(sandbox_policy._numbers)} for _ in range(launcher_client.MAX_KNOWN_LAUNCHES + 1)]
     launcher.close_launcher()
     monkeypatch.setattr(launcher_client, "_message", note)
     monkeypatch.setattr(launcher_client, "make_scratch", lambda: scratch)
