@@ -26,8 +26,8 @@ from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, Reject
 from arena.community.uploads.unpacker import MEMORY_BYTES, SUFFIXES, TREE, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
 from arena.match.players.manifest import ARCHIVES, LEAST, MANIFEST, load_bot
-from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
-from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, open_scratch
+from arena.match.players.subprocess import Subprocess
+from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, ended_scratch
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
@@ -213,14 +213,12 @@ def _unpack_confined(
             raise RejectedError(_printable(answer.refused))
         if answer.failed:
             raise _FailedError(_printable(answer.failed))
-        tree = open_scratch(process, TREE)
+        bounds = TreeBounds(files=limits.entries, size_bytes=limits.total_bytes, depth=limits.depth + 1)
         try:
-            process.kill()
-            process.wait_for_exit(EXIT_SECONDS)
-            return _copy(tree, into, limits)
-        finally:
-            if tree >= 0:
-                os.close(tree)
+            with ended_scratch(process, TREE) as tree:
+                return copy_tree(tree, into, bounds, "")
+        except TreeRejectedError as error:
+            raise RejectedError(f"what was unpacked can't be kept: {error}") from error
 
 
 def _program(archive_format: ArchiveFormat, limits: UnpackLimits) -> Bot:
@@ -272,17 +270,6 @@ def _error_after_exit(process: Subprocess, limits: UnpackLimits) -> RejectedErro
         return RejectedError(f"unpacking it takes {broken}")
     last_line = process.stderr_text.take().strip().rpartition("\n")[2]
     return _FailedError(_printable(f"the process ended with {process.exit_text}: {last_line}"))
-
-
-def _copy(tree: int, into: Path, limits: UnpackLimits) -> TreeSize:
-    """Copy the files that the process has written, within bounds, as they are untrusted."""
-    bounds = TreeBounds(files=limits.entries, size_bytes=limits.total_bytes, depth=limits.depth + 1)
-    try:
-        if tree < 0:
-            raise TreeRejectedError("there is nothing")
-        return copy_tree(tree, into, bounds, "")
-    except TreeRejectedError as error:
-        raise RejectedError(f"what was unpacked can't be kept: {error}") from error
 
 
 def _find_bot(tree: Path, may_hold_many: bool) -> Path:

@@ -17,8 +17,8 @@ from pathlib import Path
 from arena.base.errors import BotDefinitionError
 from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.match.players.bot_files import BUILD_DIRECTORY, open_at_once
-from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
-from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, copy_tree, open_scratch
+from arena.match.players.subprocess import Subprocess
+from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, copy_tree, ended_scratch
 from arena.sandbox.isolation.interpreters import (
     SUBMITTED_RULE,
     SYSTEM,
@@ -157,9 +157,7 @@ def _build(bot: Bot, isolation: Isolation) -> None:
 
 
 def _keep(output: int, bot: Bot) -> str:
-    """Put what a build has made, an open directory or -1, into the bot's; return why it is not accepted, or nothing."""
-    if output < 0:
-        return f"what it has made can't be kept: there is no directory {BUILD_DIRECTORY}/"
+    """Put what a build has made, an open directory, into the bot's; return why it is not accepted, or nothing."""
     try:
         unfinished = tempfile.mkdtemp(prefix=".building-", dir=bot.directory)
         try:
@@ -193,15 +191,13 @@ def _put_in_place(output_directory: Path, bot: Bot) -> None:
 
 
 def _finish_build(process: Subprocess, bot: Bot) -> str:
-    problem = _wait_until_built(process)
-    output = -1 if problem else open_scratch(process, _WORK, BUILD_DIRECTORY)
+    if problem := _wait_until_built(process):
+        return problem
     try:
-        process.kill()
-        process.wait_for_exit(EXIT_SECONDS)
-        return problem or _keep(output, bot)
-    finally:
-        if output >= 0:
-            os.close(output)
+        with ended_scratch(process, _WORK, BUILD_DIRECTORY) as output:
+            return _keep(output, bot)
+    except TreeRejectedError as error:
+        return f"what it has made can't be kept: {error}"
 
 
 def _wait_until_built(process: Subprocess) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.names import is_printable_text
 from arena.base.records import MEBIBYTE
-from arena.match.players.subprocess import Subprocess
+from arena.match.players.subprocess import EXIT_SECONDS, Subprocess
 
 _CHUNK_BYTES = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -42,16 +43,33 @@ class TreeSize:
     size_bytes: int
 
 
-def open_scratch(process: Subprocess, *names: str) -> int:
-    """Open a directory in a process's scratch directory, through its own eyes; -1 if there is no such directory.
+@contextlib.contextmanager
+def ended_scratch(process: Subprocess, *names: str) -> Iterator[int]:
+    """Give a directory in the scratch directory of a process, which is killed: nobody changes it any more.
 
-    The scratch directory may be a file system of the process's own.
+    Raises:
+        TreeRejectedError: if there is no such directory, with the reason.
     """
-    pid = process.monitor.find_main()
-    for path in (f"/proc/{pid}/root{process.scratch}", process.scratch):
-        with contextlib.suppress(OSError):
-            return _open_below(os.open(path, _DIRECTORY), names)
-    return -1
+    try:
+        directory = _open_scratch(process, names)
+    except OSError as error:
+        reason = process.exit_text if process.has_exited() else f"{error.filename}: {error.strerror}"
+        raise TreeRejectedError(f"there is no directory {names[-1]}/ ({reason})") from error
+    try:
+        process.kill()
+        process.wait_for_exit(EXIT_SECONDS)
+        yield directory
+    finally:
+        os.close(directory)
+
+
+def _open_scratch(process: Subprocess, names: tuple[str, ...]) -> int:
+    """Open it through the process's own eyes, for the scratch directory may be a file system of its own."""
+    try:
+        scratch = os.open(f"/proc/{process.monitor.find_main()}/root{process.scratch}", _DIRECTORY)
+    except OSError:  # there is no /proc, or the process is closed to us
+        scratch = os.open(process.scratch, _DIRECTORY)
+    return _open_below(scratch, names)
 
 
 def _open_below(directory: int, names: tuple[str, ...]) -> int:

@@ -102,8 +102,8 @@ HOSTILE_PROGRAMS = {
     "an exception": ("raise SystemError('evil')", "the process ended with exit status 1: SystemError: evil"),
     "a crash": ("import ctypes; ctypes.string_at(0)", "the process ended with signal SIGSEGV"),
     "CPU time": ("while True: pass", "unpacking it takes more than 1 s of CPU time; expected no more than that"),
-    "nothing made": ("answer()", "what was unpacked can't be kept: there is nothing"),
-    "a link for a tree": ("os.symlink('/etc', tree); answer()", "what was unpacked can't be kept: there is nothing"),
+    "nothing made": ("answer()", "there is no directory tree/ (tree: No such file or directory)"),
+    "a link for a tree": ("os.symlink('/etc', tree); answer()", "there is no directory tree/ (tree: Not a directory)"),
     "a link": ("os.mkdir(tree); os.symlink('/etc/passwd', tree + '/l'); answer()", "'l' is neither a file nor a dir"),
     "a pipe": ("os.mkdir(tree); os.mkfifo(tree + '/p'); answer()", "'p' is neither a file nor a directory"),
     "many files": (

@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import sys
 from functools import partial
 
@@ -120,10 +121,13 @@ def test_what_is_built_is_nobodys_but_the_owners(tmp_path, isolation):
 HOSTILE_OUTPUT = {
     "a link": ("ln -s /etc/passwd build/link", "'build/link' is neither a file nor a directory"),
     "a pipe": ("mkfifo build/pipe", "'build/pipe' is neither a file nor a directory"),
-    "build is a link": ("rm -r build; ln -s /etc build", "there is no directory build/"),
-    "build is a file": ("rm -r build; echo > build", "there is no directory build/"),
-    "build is gone": ("rm -r build", "there is no directory build/"),
-    "the work is a link": ("cd ..; mv work other; ln -s /etc work; mkdir -p other/build", "there is no directory"),
+    "build is a link": ("rm -r build; ln -s /etc build", "there is no directory build/ (build: Not a directory)"),
+    "build is a file": ("rm -r build; echo > build", "there is no directory build/ (build: Not a directory)"),
+    "build is gone": ("rm -r build", "there is no directory build/ (build: No such file or directory)"),
+    "the work is a link": (
+        "cd ..; mv work other; ln -s /etc work; mkdir -p other/build",
+        "build/ (work: Not a directory)",
+    ),
     "a sparse file": ("truncate -s 500M build/huge", "more than 256 MiB"),
     "many files": ("cd build; i=0; while [ $i -lt 300 ]; do echo > $i; i=$((i+1)); done", "more than 200 files"),
     "deep": ("cd build; i=0; while [ $i -lt 60 ]; do mkdir d; cd d; i=$((i+1)); done", "more than 32 deep"),
@@ -145,6 +149,24 @@ def test_what_a_build_has_made_is_not_trusted(tmp_path, what, isolation, monkeyp
         build_bots([bot], isolation)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
     assert sorted(path.name for path in (tmp_path / "b").iterdir()) == ["bot.toml", "program.sh"]
+
+
+@pytest.mark.parametrize("lost", ["its process", "its scratch directory"])
+def test_a_build_that_has_lost_something_at_its_end_is_told_what(tmp_path, lost, isolation, monkeypatch):
+    def lose(process):
+        problem = wait_until_built(process)
+        if lost == "its process":
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait_for_exit(60)
+        else:
+            shutil.rmtree(process.scratch)
+        return problem
+
+    wait_until_built = building._wait_until_built
+    monkeypatch.setattr(building, "_wait_until_built", lose)
+    reason = r"signal SIGKILL" if lost == "its process" else r"/\S*/arena-bot-\S+: No such file or directory"
+    with pytest.raises(BotDefinitionError, match=rf"can't be kept: there is no directory build/ \({reason}\)"):
+        build_bots([make_bot(tmp_path / "b")], isolation)
 
 
 @pytest.mark.parametrize("how", ["setsid cat /dev/zero", "exec cat /dev/zero"])
