@@ -226,8 +226,8 @@ def is_dead(tag: str) -> bool:
         return False
     try:
         state, actual_start = _state_and_start(pid)
-    except OSError:
-        return True
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ESRCH)  # nobody knows where no descriptor is free, for one
     return actual_start != start or state in "ZX"  # a zombie only waits for its parent
 
 

@@ -111,6 +111,23 @@ def test_only_what_is_ours_is_swept_and_a_directory_that_can_not_be_read_is_no_o
     remove_stale_directories(str(tmp_path / "closed"), 10.0)
 
 
+FEW_DESCRIPTORS = """
+import contextlib, resource, sys
+from arena.sandbox.isolation.reaper import remove_stale_directories
+for count in range(3, 12):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, 12))
+    with contextlib.suppress(OSError):
+        remove_stale_directories(sys.argv[1], 10.0)
+"""
+
+
+def test_an_arena_without_free_descriptors_takes_no_other_arena_for_dead(tmp_path):
+    alive = tmp_path / f"arena-bot-{process_tag()}-x"
+    alive.mkdir()
+    subprocess.run([sys.executable, "-c", FEW_DESCRIPTORS, str(tmp_path)], check=True)
+    assert alive.is_dir()
+
+
 @needs.root
 def test_directories_of_other_users_stay_whatever_their_names(tmp_path):
     of_another = tmp_path / f"arena-bot-{DEAD}-x"
