@@ -21,7 +21,7 @@ from arena.sandbox.isolation import procfs, reaper
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.launcher_client import LaunchedBot
 from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_made_by, remove_tree
-from arena.sandbox.isolation.sandbox_policy import Isolation, kept_launch_spec
+from arena.sandbox.isolation.sandbox_policy import Isolation, is_warm, kept_launch_spec
 from arena.sandbox.metering.resource_monitor import ResourceMonitor
 
 EXIT_SECONDS = 5.0
@@ -315,7 +315,7 @@ def _launch(bot: Bot, isolation: Isolation, limits: Limits, input_file: int | No
     descriptors: list[int] = []
     scratch = ""
     try:
-        scratch = launcher.take_scratch()
+        scratch = launcher.take_scratch(is_warm(bot, isolation))
         for _ in range(3):
             descriptors += os.pipe()
         stdin_read, stdin_write, stdout_read, stdout_write, stderr_read, stderr_write = descriptors

@@ -30,7 +30,6 @@ class PlainLauncher(LauncherClient):
         self.launches_only_bots = False
         self.alive: dict[int, LaunchedBot] = {}
         self._servers = {}
-        self.spare_scratch = []
 
     def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
         """Launch a bot, with a pipe that nobody writes to and that ends when it exits."""

@@ -26,7 +26,7 @@ from arena.sandbox.isolation.fork_server import MAX_KNOWN_LAUNCHES
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
-from arena.sandbox.isolation.reaper import children, descendants, make_scratch, reap_ended
+from arena.sandbox.isolation.reaper import children, descendants, make_scratch, reap_ended, scratch_parent
 from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import clean_environment
@@ -72,17 +72,12 @@ class LaunchedBot:
 
 
 class LauncherClient:
-    """A fork server, and the bots that it has launched.
-
-    Attributes:
-        spare_scratch: scratch directories of bots that have ended, for the next bots.
-    """
+    """A fork server, and the bots that it has launched."""
 
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
         self._servers = {False: _Server(is_warm=False)}
-        self.spare_scratch: list[str] = []
 
     @property
     def pid(self) -> int:
@@ -94,11 +89,17 @@ class LauncherClient:
         """The pids of the fork server and, if a warm bot has been launched, of the warm one."""
         return {server.process.pid for server in self._servers.values()}
 
-    def take_scratch(self) -> str:
-        """Return a scratch directory for a bot: one that was kept after the end of another bot, or a new one."""
-        while self.spare_scratch:
-            path = self.spare_scratch.pop(0)
-            if os.path.isdir(path):  # programs that tidy /tmp may have removed it
+    @property
+    def spare_scratch(self) -> list[str]:
+        """Scratch directories of bots that have ended, for the next bots."""
+        return [path for server in self._servers.values() for path in server.spare_scratch]
+
+    def take_scratch(self, is_warm: bool) -> str:
+        """Return a scratch directory for a bot: one that its server has kept after the end of another, or a new one."""
+        spare = self._servers[is_warm].spare_scratch if is_warm in self._servers else []
+        while spare:
+            path = spare.pop(0)
+            if os.path.dirname(path) == scratch_parent() and os.path.isdir(path):  # somebody may have tidied /tmp
                 return path
         return make_scratch()
 
@@ -168,7 +169,7 @@ class LauncherClient:
         with contextlib.suppress(VoidMatchError):
             reply = self._ask(launched.spec, {"ended": pid, "has_left": left is None or bool(left)})
         if reply["is_scratch_kept"]:
-            self.spare_scratch.append(launched.spec["scratch"])
+            self._servers[launched.spec["is_warm"]].spare_scratch.append(launched.spec["scratch"])
         if launched.ruleset is not None:
             launched.ruleset.give_back(is_all_gone=reply["is_all_gone"])
         del self.alive[pid]
@@ -266,8 +267,6 @@ class LauncherClient:
         """End the fork servers, which end all bots that are left."""
         for server in self._servers.values():
             server.close()
-        while self.spare_scratch:
-            remove_tree(self.spare_scratch.pop())  # of a server that was killed
         while self.alive:
             launched = self.alive.popitem()[1]
             if launched.user is not None:
@@ -277,7 +276,10 @@ class LauncherClient:
 
 
 class _Server:
+    """A fork server; ``spare_scratch`` are the scratch directories that it keeps, which no other server has used."""
+
     def __init__(self, is_warm: bool) -> None:
+        self.spare_scratch: list[str] = []
         self._sent: set[int] = set()
         self.socket, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # Python's own timeout polls before each call
@@ -324,9 +326,11 @@ class _Server:
         self.close()
 
     def close(self) -> None:
-        """End the server, which ends its bots, and wait for it."""
+        """End the server, which ends its bots and removes what it keeps, and wait for it."""
         self.socket.close()
         self.process.wait()
+        for path in self.spare_scratch:  # if it was killed
+            remove_tree(path)
 
 
 def _warm_environment() -> dict[str, str]:

@@ -39,7 +39,7 @@ from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import PROBE_PREFIX
 from arena.sandbox.isolation.removal import remove_tree
-from arena.sandbox.isolation.sandbox_policy import Isolation, is_root, make_launch_spec
+from arena.sandbox.isolation.sandbox_policy import Isolation, is_root, is_warm, make_launch_spec
 from arena.sandbox.isolation.seccomp import ARCHITECTURES
 
 PROBE_SECONDS = 60.0
@@ -236,7 +236,7 @@ def run_test_program(bot: Bot, isolation: Isolation) -> Any:
     null = os.open(os.devnull, os.O_RDWR)
     launched = None
     try:
-        spec = make_launch_spec(bot, isolation, Limits(), launcher.take_scratch())
+        spec = make_launch_spec(bot, isolation, Limits(), launcher.take_scratch(is_warm(bot, isolation)))
         launched = launcher.launch(spec, (null, write_end, write_end))
         os.close(write_end)
         write_end = -1

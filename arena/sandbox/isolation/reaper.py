@@ -125,12 +125,16 @@ CLEANUP_SECONDS = 5.0
 
 def make_scratch() -> str:
     """Create a directory for one bot and return its real path; its name has the process tag."""
-    parent = _real_path(tempfile.gettempdir())
     while True:
-        path = f"{parent}/{SCRATCH_PREFIX}{procfs.process_tag()}-{os.urandom(4).hex()}"
+        path = f"{scratch_parent()}/{SCRATCH_PREFIX}{procfs.process_tag()}-{os.urandom(4).hex()}"
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, 0o700)
             return path
+
+
+def scratch_parent() -> str:
+    """Return the real path of the directory for temporary files."""
+    return _real_path(tempfile.gettempdir())
 
 
 @functools.lru_cache(maxsize=1)

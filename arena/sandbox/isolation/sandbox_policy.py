@@ -179,7 +179,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
         "seccomp_at": None,
         "number": 0,
-        "is_warm": bot.warm and level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command),
+        "is_warm": is_warm(bot, isolation),
     }
     if level == IsolationLevel.BUBBLEWRAP:
         spec["command"] = bubblewrap_command(
@@ -193,6 +193,11 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         spec["directory"] = "/"
         spec["seccomp_at"] = SECCOMP_DESCRIPTOR
     return spec
+
+
+def is_warm(bot: Bot, isolation: Isolation) -> bool:
+    """Return whether a bot is a copy of the warm fork server."""
+    return bot.warm and isolation.level != IsolationLevel.BUBBLEWRAP and is_python_file(bot.command)
 
 
 def is_python_file(command: tuple[str, ...]) -> bool:

@@ -440,10 +440,27 @@ def test_scratch_directories_that_are_kept_for_the_next_bots_are_removed_at_the_
     assert not any(map(os.path.exists, homes))
 
 
-def test_a_kept_scratch_directory_that_somebody_has_removed_is_not_used(tmp_path):
-    open_launcher().spare_scratch[:] = [str(tmp_path / "removed"), str(tmp_path)]
-    assert open_launcher().take_scratch() == str(tmp_path)
+def test_a_kept_scratch_directory_that_is_gone_or_elsewhere_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path.parent))
+    open_launcher()._servers[False].spare_scratch[:] = ["/proc", str(tmp_path / "removed"), str(tmp_path)]
+    assert open_launcher().take_scratch(is_warm=False) == str(tmp_path)
     assert open_launcher().spare_scratch == []
+
+
+def test_a_scratch_directory_is_kept_by_the_fork_server_that_has_given_it_to_a_bot(open_path):
+    """No other one would know that it is in use, and would remove it at its own end."""
+    (open_path / "bot.py").write_text("input()")
+    command, isolation = (arena_interpreter(), str(open_path / "bot.py")), choose_isolation("auto")
+    bots = [Bot(name="b", version="1", command=command, directory=str(open_path), warm=warm) for warm in (False, True)]
+    launcher.close_launcher()
+    used = {False: set(), True: set()}
+    for bot in bots * 3:
+        with Subprocess(bot, isolation, DEFAULT_LIMITS) as process:
+            used[bot.warm].add(process.scratch)
+    assert not used[False] & used[True]
+    if has_own_file_systems(isolation):
+        assert {*used[False], *used[True]} <= {*open_launcher().spare_scratch}
+        assert [len(scratch) for scratch in used.values()] == [1, 1]
 
 
 @pytest.mark.parametrize("listed", [[], ["server"], ["server", "other"]])
