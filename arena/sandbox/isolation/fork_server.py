@@ -15,6 +15,7 @@ from __future__ import annotations
 import array
 import contextlib
 import json
+import mmap
 import os
 import signal
 import socket
@@ -238,7 +239,7 @@ def _remove_lingering(seconds: float) -> None:
     ]
 
 
-_buffer = bytearray(MAX_REQUEST_BYTES)
+_buffer = mmap.mmap(-1, MAX_REQUEST_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # takes memory only once it is used
 
 
 def serve(connection: socket.socket, start: Starter) -> None:
@@ -296,7 +297,7 @@ def handle_request(
 def receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     """Return a message and the descriptors that came with it."""
     count, ancillary, _, _ = connection.recvmsg_into([_buffer], socket.CMSG_SPACE(16 * 4), socket.MSG_CMSG_CLOEXEC)
-    message = bytes(_buffer[:count])
+    message = _buffer[:count]
     descriptors = array.array("i")
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
