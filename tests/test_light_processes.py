@@ -131,3 +131,18 @@ def test_a_process_loads_no_more_than_it_needs(process):
     if libraries is not None:
         roots = {name.partition(".")[0] for name in loaded if not name.startswith("_")}
         assert roots - sys.stdlib_module_names - {"arena", "cython_runtime"} <= libraries
+
+
+MODELS = """
+import arena.server.http.server, arena.server.operations.opened_people
+from arena.server.gate.operation import Fields
+from arena.site.frame.model import Model, Parameters
+print(sum(model.__pydantic_complete__ for base in (Fields, Model, Parameters) for model in base.__subclasses__()))
+"""
+
+
+@pytest.mark.slow
+def test_models_of_pages_and_forms_are_built_when_they_are_first_used():
+    """What checks and writes the 200 of them takes 2 MB, which a site that nobody reads does not need."""
+    done = subprocess.run([sys.executable, "-c", MODELS], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 10

@@ -51,7 +51,9 @@ SEVERAL_LINES = "several lines"
 class Fields(BaseModel):
     """The fields of a form or of JSON, and those in the path."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", str_max_length=2000, hide_input_in_errors=True, defer_build=True
+    )
 
     @field_validator("*", mode="before")
     @classmethod

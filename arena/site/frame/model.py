@@ -68,7 +68,7 @@ page means, `left_out` why stored results are missing. The fields of standings a
 class Model(BaseModel):
     """What a page shows, or a part of it, in the words of ``CONVENTIONS``. Frozen; its JSON is what programs get."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True, defer_build=True)
 
     @classmethod
     def of(cls, *values: object, **others: Any) -> Self:
@@ -133,7 +133,7 @@ class ModelOfTournament(ModelOfBots):
 class Parameters(BaseModel):
     """The parameters in the address of a page: the fields in its path, then those of its query, which have defaults."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @property
     def may_be_framed(self) -> bool:
