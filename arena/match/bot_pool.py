@@ -122,8 +122,8 @@ class BotPool:
 
     def take(self, key: PoolKey) -> ProcessPlayer | FunctionPlayer:
         """Return the player that is kept under a key, which is no longer kept then, or a new one."""
-        if key in self.players:
-            return self.players.pop(key)
+        if (player := self.players.pop(key, None)) is not None:
+            return player
         if isinstance(key.bot, FunctionBot):
             return FunctionPlayer(key.bot, self._limits)
         if key.bot.is_function:
