@@ -202,8 +202,8 @@ def _first_seat_share(lines: Sequence[Standing]) -> float | None:
 def _counted(results: ResultTable) -> dict[str, Standing]:
     """Return a line for each bot, with what is counted and without what is rated."""
     bots, seats = len(results.labels), results.bots.shape[1]
-    occurrences = results.match_occurrences
-    players, firsts = np.zeros(len(results.bots), dtype=np.int64), np.zeros(len(results.bots), dtype=np.int64)
+    occurrences = results.match_occurrences.astype(np.float64)  # bincount takes no other weights
+    players, firsts = np.zeros((2, len(results.bots)), dtype=np.int16)
     for seat in range(seats):  # column by column: sums over short rows take long
         players += results.bots[:, seat] >= 0
         firsts += results.ranks[:, seat] == 1
@@ -213,9 +213,9 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
     for seat in range(seats):
         is_seated = results.bots[:, seat] >= 0
         seated = slice(None) if is_seated.all() else np.flatnonzero(is_seated)
-        bot, rank = (column[seated, seat].astype(np.int64) for column in (results.bots, results.ranks))
+        bot, rank = results.bots[seated, seat].astype(np.int64), results.ranks[seated, seat]
         count = occurrences[seated]
-        twice_beaten = np.full(len(bot), -1)
+        twice_beaten = np.full(len(bot), -1, dtype=np.int16)
         for other_ranks in results.ranks[seated].T:
             twice_beaten += other_ranks > rank
             twice_beaten += other_ranks >= rank
