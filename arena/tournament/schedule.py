@@ -159,23 +159,25 @@ class Scheduler:
 
     def lines(self, pairings: Iterable[Pairing], game: int, opening: int) -> Iterator[ScheduledMatch]:
         """Yield one encounter of each pairing from the same opening, in the current round."""
-        actions = self._openings[game].take(opening)
         for pairing in pairings:
-            self._encounter += 1
-            self._met[frozenset(pairing)] += 1
-            for seats in rotations(self._planner.order(pairing)):
-                self._match += 1
-                seed = derived_seed("match", self._definition.rng_seed, self._match)
-                yield ScheduledMatch(
-                    match=self._match,
-                    encounter=self._encounter,
-                    round=self.round,
-                    game=game,
-                    seats=seats,
-                    opening=opening,
-                    opening_actions=actions,
-                    rng_seed=seed,
-                )
+            yield from self.encounter(self._planner.order(pairing), game, opening)
+
+    def encounter(self, seats: tuple[int, ...], game: int, opening: int) -> Iterator[ScheduledMatch]:
+        """Yield the matches of an encounter in the current round, whose first one has these seats."""
+        self._encounter += 1
+        self._met[frozenset(seats)] += 1
+        for rotated in rotations(seats):
+            self._match += 1
+            yield ScheduledMatch(
+                match=self._match,
+                encounter=self._encounter,
+                round=self.round,
+                game=game,
+                seats=rotated,
+                opening=opening,
+                opening_actions=self._openings[game].take(opening),
+                rng_seed=derived_seed("match", self._definition.rng_seed, self._match),
+            )
 
 
 def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpenings:
@@ -205,17 +207,6 @@ class RandomOpenings:
             self._current = next(self._coming)
             self._number += 1
         return self._current
-
-
-class ChosenOpenings:
-    """Tests whether matches have the chosen openings of their tournament, if these were not drawn at random."""
-
-    def __init__(self, definition: Definition) -> None:
-        self._openings = [openings_of(definition, game) for game in range(len(definition.openings))]
-
-    def has(self, line: ScheduledMatch) -> bool:
-        """Return whether a match of a schedule has the opening of its number."""
-        return not self._openings or self._openings[line.game].take(line.opening) == line.opening_actions
 
 
 def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:

@@ -17,6 +17,7 @@ from arena.store.results.scope import Scope
 from arena.store.results.store import Store
 from arena.store.results.values import StoredBot
 from arena.store.results.whole_database import copy_file
+from arena.tournament.schedule import schedule
 from tests.community.contests.samples import contest_of
 from tests.conftest import DATA, STORED
 from tests.store.results.samples import definition, line, record
@@ -223,7 +224,8 @@ def submitted(home, digest="0" * 24, name="bot", version="1"):
 def enter(home, directory, **fields):
     entrant = replace(definition().entrants[0], directory=str(directory))
     entrants = (entrant, definition().entrants[1])
-    return home.store.create_tournament(definition(name="cup", entrants=entrants, **fields), [line(1)])
+    cup = definition(**{"name": "cup", "entrants": entrants, "opening_plies": 0, **fields})
+    return home.store.create_tournament(cup, schedule(cup))
 
 
 def test_a_removed_bot_leaves_the_list_and_its_files_go(home):
@@ -232,11 +234,13 @@ def test_a_removed_bot_leaves_the_list_and_its_files_go(home):
     home.store.set_finished(tournament, True)  # as a ladder is that continues later: a match of it is scheduled
     with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
         home.bots.remove("bot@1")
-    home.store.record(tournament, [record(1)])
+    bots, seeds = ["a@1", "b@1"], [match.rng_seed for match in home.store.schedule(tournament)]
+    played = [record(1, rng_seed=seeds[0]), record(2, rng_seed=seeds[1], bots=bots[::-1])]
+    home.store.record(tournament, played)
     home.bots.remove("bot@1")
     assert home.store.submitted_bots() == []
     assert not directory.exists()
-    assert verify(home, home.store.tournament("cup")) == (1, [])
+    assert verify(home, home.store.tournament("cup")) == (2, [])
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
@@ -261,7 +265,7 @@ def test_the_files_stay_that_an_embargoed_tournament_of_a_contest_needs(home):
         tournament = enter(hidden, directory)
         with pytest.raises(UsageError, match="tournament 'cup' is not finished and needs its files"):
             home.bots.remove("bot@1")
-        hidden.store.record(tournament, [record(1)])
+        hidden.store.record(tournament, [record(1), record(2)])
         hidden.store.set_finished(tournament, True)
     home.bots.remove("bot@1")
     assert not directory.exists()

@@ -257,7 +257,7 @@ def test_an_entrant_may_have_a_time_control_of_its_own(write_definition, tmp_pat
     equal = replace(definition, entrants=(functions[0], function_bot(allowed, "short")))
     changed = replace(here.store.tournament("t"), definition_text=json.dumps(equal.to_json()))
     problems = verify(here, changed).problems
-    assert problems == [f"match {number}: its time controls are not those of its entrants" for number in range(1, 5)]
+    assert [problem.partition(" = ")[0] for problem in problems] == [f"match {k}: time_controls" for k in range(1, 5)]
     with pytest.raises(DefinitionError, match=r"differs in the time_control of 'short@1'; give this one another \w+"):
         run_tournament(equal, here.store)
 

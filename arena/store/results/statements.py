@@ -193,6 +193,12 @@ def result_in_round(row: Any, tournament: int, definition: Definition) -> Stored
     return StoredResult(tournament, row.encounter, game, bots, ranks, row.opening_hash, row.actions_hash)
 
 
+def result_of(row: RecordRow, tournament: int = 0) -> StoredResult:
+    """Return the result of a match from the row of its record."""
+    bots, ranks = stored_bots_and_ranks(row.bots, row.ranks)
+    return StoredResult(tournament, row.encounter, row.game, bots, ranks, row.opening_hash, row.actions_hash)
+
+
 def stored_bots_and_ranks(bots: str, ranks: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return the bots of a match, and their ranks, or raise StoreError."""
     labels = from_json_text(bots, "its bots")

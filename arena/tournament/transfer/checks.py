@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import zip_longest
-from typing import Any
 
 from arena.base.bot_text import OPERATOR, Audience
 from arena.base.definition import SETTLED, Definition, bot_from_json, bot_identity, bot_to_json
-from arena.base.errors import ArenaError, IllegalActionError, StoreError
+from arena.base.errors import ArenaError, StoreError
 from arena.base.names import ACCEPTED, is_name
-from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch, time_controls_of
+from arena.base.records import MAX_PLY_LIMIT, Bot, MatchRecord, ScheduledMatch
 from arena.base.stored import from_json_text, mapping_of
 from arena.base.text import json_value, shortened_text
-from arena.games import GAMES, Game, make_game
-from arena.games.checked_game import checked_game
+from arena.games import GAMES, make_game
 from arena.match.replay import check_record
 from arena.store.results.addition import Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json, row_of
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, utc_now
+from arena.tournament.consistency import MAX_NUMBER, isolation_problems, record_problems, time_problems
 from arena.tournament.formats.format import format_class, format_of
-from arena.tournament.schedule import ChosenOpenings, schedule
-
-MAX_NUMBER = 2**31 - 1
-"""The largest number of a match or a round: what every database holds."""
 
 
 def without_locations(definition: Definition) -> Definition:
@@ -65,6 +58,8 @@ def check_definition(definition: Definition, external_games: Collection[str]) ->
         raise StoreError(f"its definition is malformed: ply_limit = {definition.ply_limit}")
     if definition.adjudicate not in ("", SETTLED):
         raise StoreError(f"its definition is malformed: adjudicate = {json_value(definition.adjudicate)}")
+    if definition.isolation != "auto":
+        raise_first(isolation_problems(definition.isolation))
     for number, choice in enumerate(definition.games):
         if choice.game not in GAMES and choice.game not in external_games:
             raise StoreError(
@@ -83,90 +78,10 @@ def _check_names(bot: Bot) -> None:
             raise StoreError(f"the {key} {shortened_text(text)!r} of an entrant: {ACCEPTED}")
 
 
-def check_time(text: str, key: str) -> str:
-    """Return a time from elsewhere; raise StoreError if it is not written as one."""
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        raise StoreError(f"{key} = {shortened_text(text)!r}: expected a time such as 2026-01-31T12:00:00") from None
-    return text
-
-
-def check_corrections(corrections: Sequence[Correction], definition: Definition) -> None:
-    """Raise StoreError unless a log of corrections fits its tournament."""
-    for number, correction in enumerate(corrections, 1):
-        details = correction.details
-        holds = (
-            correction.number == number
-            and (details.entrant is None or 0 <= details.entrant < len(definition.entrants))
-            and (details.undoes is None or 0 < details.undoes < number)
-            and "\0" not in correction.reason
-        )
-        if not holds:
-            raise StoreError(f"its log of corrections is malformed at correction {shortened_text(str(correction))}")
-        check_time(correction.made_at, f"the time of correction {number}")
-
-
-def checked_lines(
-    lines: Iterable[ScheduledMatch], definition: Definition, is_corrected: bool
-) -> Iterator[ScheduledMatch]:
-    """Yield the lines of a schedule from elsewhere."""
-    if not format_class(definition).needs_results and not is_corrected:
-        yield from _as_derived(lines, definition)
-        return
-    last: ScheduledMatch | None = None
-    openings = _Openings(definition)
-    for line in lines:
-        _check_order(line, last)
-        openings.check(line)
-        yield line
-        last = line
-
-
-def _as_derived(lines: Iterable[ScheduledMatch], definition: Definition) -> Iterator[ScheduledMatch]:
-    for line, derived in zip_longest(lines, schedule(definition)):
-        if line != derived:
-            number = line.match if line is not None else derived.match
-            raise StoreError(f"match {number} of its schedule is not what follows from its definition")
-        yield line
-
-
-def _check_order(line: ScheduledMatch, last: ScheduledMatch | None) -> None:
-    before = (0, 0, 1) if last is None else (last.match, last.encounter, last.round)
-    holds = (
-        line.match == before[0] + 1
-        and line.encounter - before[1] in ((1,) if last is None else (0, 1))
-        and before[2] <= line.round <= MAX_NUMBER
-        and 0 <= line.opening <= MAX_NUMBER
-        and 0 <= line.rng_seed < 2**63
-    )
-    if not holds:
-        raise StoreError(f"match {line.match} of its schedule is malformed: its numbers don't follow those before it")
-
-
-class _Openings:
-    def __init__(self, definition: Definition) -> None:
-        self._games: list[Game[Any]] = [
-            checked_game(make_game(choice.game, **choice.options), choice.game) for choice in definition.games
-        ]
-        self._chosen = ChosenOpenings(definition)
-        self._legal: set[tuple[int, tuple[Any, ...]]] = set()
-
-    def check(self, line: ScheduledMatch) -> None:
-        if not self._chosen.has(line):
-            raise StoreError(f"match {line.match} of its schedule: its opening is not the one that was chosen")
-        game, key = self._games[line.game], (line.game, line.opening_actions)
-        if key in self._legal:
-            return
-        state = game.initial_state()
-        try:
-            for action in line.opening_actions:
-                state = game.apply(state, action)
-        except IllegalActionError as error:
-            raise StoreError(f"match {line.match} of its schedule: its opening is illegal: {error.reason}") from error
-        if game.is_over(state):
-            raise StoreError(f"match {line.match} of its schedule: its opening ends the match")
-        self._legal.add(key)
+def raise_first(problems: Iterable[str]) -> None:
+    """Raise StoreError for the first problem."""
+    for problem in problems:
+        raise StoreError(problem)
 
 
 def with_records(
@@ -191,7 +106,7 @@ def checked_voids(source: Source, tournament: StoredTournament) -> Iterator[Void
     for void in source.voids(tournament):
         if not 1 <= void.match <= MAX_NUMBER:
             raise StoreError(f"match {void.match} has a void try, but is not in the schedule")
-        check_time(void.at, f"the time of a void try of match {void.match}")
+        raise_first(time_problems(void.at, f"the time of a void try of match {void.match}"))
         yield void._replace(reason=void.reason.replace("\0", "\\0"))  # PostgreSQL stores no NUL
 
 
@@ -200,7 +115,8 @@ def finished_at(definition: Definition, left: int, stored: str | None) -> str | 
     if left > 0:
         return None
     if stored is not None:
-        return check_time(stored, "finished_at")
+        raise_first(time_problems(stored, "finished_at"))
+        return stored
     return None if format_class(definition).needs_results else utc_now()
 
 
@@ -231,7 +147,7 @@ def checked_row(
     definition: Definition,
     *,
     replays: bool,
-    has_other_bots: bool = False,
+    replaced: Set[int] = frozenset(),
     audience: Audience = OPERATOR,
     key: bytes = b"",
 ) -> RecordRow:
@@ -239,16 +155,14 @@ def checked_row(
 
     Args:
         replays: whether to replay it by the rules.
-        has_other_bots: whether the bots may be others than those of the schedule, because one was replaced since.
+        replaced: the entrants that may have had another version.
         audience: for whom it is taken: what the audience may not read is left out.
         key: of the home, for the digest of that.
     """
     try:
         values = mapping_of(from_json_text(text, "the record"), "the record")
         record = MatchRecord.from_json(values)
-        for name, recorded, expected in _comparisons(record, line, definition):
-            if recorded != expected and not (name == "bots" and has_other_bots and len(recorded) == len(expected)):
-                raise StoreError(f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}")
+        raise_first(record_problems(record, line, definition, replaced))
         if replays:
             check_record(record)
         stored = values if audience.reads_all else record.to_json(audience, key)
@@ -257,33 +171,6 @@ def checked_row(
         raise RejectedRecordError(line.match, str(error)) from error
     except MALFORMED as error:
         raise RejectedRecordError(line.match, f"it can't be replayed: {type(error).__name__}: {error}") from error
-
-
-def _comparisons(record: MatchRecord, line: ScheduledMatch, definition: Definition) -> Iterator[tuple[str, Any, Any]]:
-    choice = definition.games[line.game]
-    yield "match", record.match, line.match
-    yield "game", record.game, choice.game
-    yield "options", dict(record.options), dict(choice.options)
-    yield "bots", list(record.bots), [definition.entrants[entrant].label for entrant in line.seats]
-    yield "encounter", record.encounter, line.encounter
-    yield "opening", record.opening, line.opening
-    yield "ply_limit", record.ply_limit or definition.ply_limit, definition.ply_limit
-    yield "settled_ply", record.settled_ply is None or definition.adjudicate == SETTLED, True
-    yield "opening_plies", record.opening_plies, len(line.opening_actions)
-    recorded = [action[1] for action in record.actions[: record.opening_plies]]
-    yield (
-        "actions of the opening",
-        recorded,
-        [list(action) if isinstance(action, tuple) else action for action in line.opening_actions],
-    )
-    yield "rng_seed", record.rng_seed, line.rng_seed
-    yield "time_control", record.time_control, definition.time_control
-    entrants = [definition.entrants[entrant] for entrant in line.seats]
-    yield "time_controls", record.time_controls, time_controls_of(entrants, definition.time_control)
-
-
-def _shown(value: Any) -> str:
-    return shortened_text(str(value) if not isinstance(value, str) else repr(value))
 
 
 # The result of a merge or an import.

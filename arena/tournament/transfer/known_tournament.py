@@ -19,6 +19,7 @@ from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
+from arena.tournament.consistency import schedule_problems
 from arena.tournament.formats.format import format_class
 from arena.tournament.resumption import differences
 from arena.tournament.transfer.checks import (
@@ -26,11 +27,11 @@ from arena.tournament.transfer.checks import (
     RejectedRecordError,
     absent_bots,
     check_definition,
-    checked_lines,
     checked_row,
     checked_voids,
     corrections_without_locations,
     finished_at,
+    raise_first,
     with_records,
     without_locations,
 )
@@ -106,8 +107,7 @@ class KnownTournament:
     def _compare_schedules(self) -> tuple[int, int]:
         """Return how many matches each schedule has; one of them is the beginning of the other."""
         count_here = count_there = 0
-        checked = checked_lines(self._source.lines(self._there), self._definition, is_corrected=True)
-        for mine, theirs in zip_longest(self._store.schedule(self._here), checked):
+        for mine, theirs in zip_longest(self._store.schedule(self._here), self._source.lines(self._there)):
             if mine is not None and theirs is not None and mine != theirs:
                 raise StoreError(
                     f"its schedules differ from match {mine.match} on, so that it has gone two ways; {RENAME}"
@@ -116,6 +116,8 @@ class KnownTournament:
             count_there += theirs is not None
         if count_there > count_here and not format_class(self._definition).needs_results:
             raise StoreError(f"its schedule has {counted(count_there, 'match')}, but follows from its definition")
+        if count_there > count_here:
+            raise_first(schedule_problems(self._source.lines(self._there), self._there))
         return count_here, count_there
 
     def _lines(self) -> Iterator[ScheduledMatch]:

@@ -5,29 +5,38 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from arena.base.bot_text import OPERATOR, Audience
 from arena.base.errors import StoreError
 from arena.base.records import ScheduledMatch
+from arena.base.results import StoredResult
 from arena.store.home import DATABASE_FILE, ArenaHome
 from arena.store.results.addition import Addition, Source, VoidTry
 from arena.store.results.correction_log import SetAside
 from arena.store.results.rows import RecordRow
+from arena.store.results.statements import result_of
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament, explaining
+from arena.tournament.consistency import (
+    correction_problems,
+    log_problems,
+    replaced_entrants,
+    schedule_problems,
+    time_problems,
+)
+from arena.tournament.formats.format import format_class
 from arena.tournament.transfer.checks import (
     MergedTournament,
     RejectedRecordError,
     absent_bots,
-    check_corrections,
     check_definition,
-    check_time,
-    checked_lines,
     checked_row,
     checked_voids,
     corrections_without_locations,
     finished_at,
+    raise_first,
     with_records,
     without_locations,
 )
@@ -48,23 +57,32 @@ class NewTournament:
         """Check the tournament and take it."""
         there, definition = self._there, self._definition
         check_definition(definition, external_games)
-        check_corrections(there.corrections, definition)
-        lines = checked_lines(self._source.lines(there), definition, bool(there.corrections))
-        scheduled = sum(1 for _ in lines)
+        raise_first(time_problems(there.created_at, "created_at"))
+        raise_first(log_problems(there.corrections, definition))
+        raise_first(schedule_problems(self._source.lines(there), there))
+        needs_results = format_class(definition).needs_results
+        scheduled = sum(1 for _ in self._source.lines(there))
+        round_of = {line.match: line.round for line in self._source.lines(there) if needs_results}
+        rounds: dict[int, list[StoredResult]] = {number: [] for number in round_of.values()}
         left_out = self._left_out(scheduled)
-        recorded = 0
+        recorded = set()
         for row in self._records(replays=True):
-            recorded += 1
-            left_out.discard(row.match)  # its record was set aside when it was left out, and came back
+            recorded.add(row.match)
+            if needs_results:
+                rounds[round_of[row.match]].append(result_of(row))
         for _ in self._set_aside(replays=True):
             pass
-        left = scheduled - len(left_out) - recorded
+        raise_first(correction_problems(self._source, replace(there, finished_at=None), recorded))
+        left = scheduled - len(left_out | recorded)  # of one, the record was set aside, and came back
+        if needs_results:
+            played = replace(there, finished_at=there.finished_at if left == 0 else None)
+            raise_first(schedule_problems(self._source.lines(there), played, list(rounds.values())))
         finished = finished_at(definition, left, there.finished_at)
-        self._add(store, check_time(there.created_at, "created_at"), finished)
+        self._add(store, there.created_at, finished)
         return MergedTournament(
             name=there.name,
             is_new=True,
-            taken=recorded,
+            taken=len(recorded),
             lines_taken=scheduled,
             left=left,
             is_finished=finished is not None,
@@ -147,7 +165,7 @@ class NewTournament:
                 line,
                 self._definition,
                 replays=replays,
-                has_other_bots=True,
+                replaced=replaced_entrants(self._there.corrections),
                 audience=self._audience,
                 key=self._key,
             )

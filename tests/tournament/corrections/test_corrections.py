@@ -350,6 +350,24 @@ TAMPERED = {
         "DELETE FROM records WHERE match = (SELECT min(match) FROM records)",
         r"match \d+: it has no record, although the tournament is finished",
     ),
+    "a match is not left out any more": (
+        "DELETE FROM skipped WHERE match = (SELECT min(match) FROM skipped)",
+        r"match \d+: bob@1 does not take part any more, but no correction leaves it out",
+    ),
+    "the record of others is set aside": (
+        "UPDATE set_aside SET (match, record) = (SELECT match, record FROM records LIMIT 1)"
+        " WHERE match = (SELECT min(match) FROM set_aside)",
+        r"match \d+, set aside by correction 1: that correction is not about it",
+    ),
+    "an unplayed match has other seats": (
+        "UPDATE matches SET seats = (SELECT seats FROM matches WHERE match NOT IN (SELECT match FROM skipped) LIMIT 1)"
+        " WHERE match = (SELECT max(match) FROM skipped)",
+        r"match \d+ of its schedule is not what follows from its encounter: its seats is",
+    ),
+    "a record has no time": (
+        'UPDATE records SET record = replace(record, \'"started_at":"\', \'"started_at":"x\')',
+        r"match \d+: started_at = 'x.*': expected a time",
+    ),
     "a set aside record is changed": (
         "UPDATE set_aside SET record = replace(record, '\"ranks\":[', '\"ranks\":[7,')",
         r"match \d+, set aside by correction 1: ",

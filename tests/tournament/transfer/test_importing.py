@@ -185,10 +185,14 @@ def forged(lines, rng):
         key = rng.choice(list(part)) if isinstance(part, dict) else rng.randrange(len(part))
     part[key] = rng.choice([None, True, -1, 0, 1, 2**63, 10**400, 1.5, "", "\0", "\ud800", [], [[]], {}, [1, 2]])
     lines[number] = json.dumps(value)
+    return resealed(lines)
+
+
+def resealed(lines):
     chain = DigestChain()
     for line in lines[:-2]:
         chain.add(line.encode())
-    return [*lines[:-2], json.dumps({"digests": chain.digests}), lines[-1]]
+    return [*lines[:-2], json.dumps({"digests": chain.digests}), json.dumps({"end": chain.lines})]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -198,6 +202,70 @@ def test_a_forged_export_is_refused_in_one_sentence_or_still_verified(seed, here
     for tournament in here.store.tournaments():
         assert sentence is None
         assert verify(here, tournament) == (tournament.recorded, [])
+
+
+def changed(lines, kind, number, field=None, value=None):
+    """Return an export with another value in a line of a kind, or without it, with the digests of that."""
+    edited = []
+    for line in map(json.loads, lines):
+        part = line.get(kind, line if kind == "record" and "actions" in line else {})
+        part = line["record"] if kind == "set_aside" and kind in line else part
+        if isinstance(part, dict) and number in (part.get("match"), part.get("number")):
+            part[field] = value
+            if field is None:
+                continue
+        edited.append(json.dumps(line))
+    assert edited != [json.dumps(json.loads(line)) for line in lines]
+    return resealed(edited)
+
+
+FORGERIES = [
+    (("record", 4, "started_at", "noon"), "match 4: started_at = 'noon': expected a time such as"),
+    (("record", 4, "isolation", "steel"), "match 4: isolation = 'steel': expected none, limits"),
+    (("record", 4, "opening_plies", 1), "match 4: opening_plies = 1, but the schedule has 2"),
+    (("skipped", 20), "match 20: d@1 does not take part any more, but no correction leaves it out"),
+    (("skipped", 20, "match", 21), "match 20: d@1 does not take part any more"),
+    (("skipped", 20, "correction", 1), "match 20: it is left out by correction 1, which is not about it"),
+    (
+        ("schedule", 16, "seats", [0, 1]),
+        "match 16 of its schedule is not what follows from its encounter: its seats",
+    ),
+    (
+        ("schedule", 15, "seats", [0, 1]),
+        "match 16 of its schedule is not what follows from its encounter: its seats",
+    ),
+    (("schedule", 16, "rng_seed", 1), "match 16 of its schedule is not what follows from its encounter: its rng_seed"),
+    (("schedule", 16, "opening_actions", [[1, 1]]), "match 16 of its schedule is not what follows from its encounter"),
+    (("schedule", 15, "opening", 10**9), "match 15 of its schedule is malformed: its numbers"),
+    (("schedule", 15, "round", 10**9), "its round is 4, not 1000000000"),
+    (("correction", 2, "reason", ""), "the reason of correction 2, '': expected"),
+    (("correction", 2, "made_at", "noon"), "the time of correction 2 = 'noon': expected a time"),
+    (("correction", 2, "kind", "withdraw"), "correction 2 (withdrawal): its disqualified_matches is 'annul', not None"),
+    (("set_aside", 7, "bots", ["a@1", "d@1"]), "the record of match 7 that correction 2 has set aside: bots = "),
+    (("set_aside", 3), "correction 1 voids the matches 3, 5, but set aside are 5"),
+]
+
+
+@pytest.mark.parametrize(("edit", "message"), FORGERIES)
+def test_an_export_is_what_its_definition_and_corrections_make(edit, message, here, there):
+    play(there.store, CUP, lambda match: match <= 12)
+    void_matches(there.store, "cup", [3, 5], reason="the lights went out")
+    disqualify(there.store, "cup", "d@1", reason="a book of openings")
+    assert message in refusal(here, changed(whole(there), *edit))
+    assert here.store.tournaments() == []
+    assert imported(here, whole(there)).refusal is None
+
+
+def test_rounds_are_what_the_results_before_them_make(here, there):
+    play_rounds(there.store, SWISS, 3)
+    there.store.set_finished(there.store.tournament("swiss"), True)
+    lines = whole(there, "swiss")
+    assert imported(here, lines, name="honest").is_finished
+    cut = resealed([line for line in lines if json.loads(line).get("schedule", json.loads(line)).get("match", 0) <= 8])
+    assert "match 9 of its schedule is not what follows from its definition and results" in refusal(here, cut)
+    for match, seats in {9: [0, 1], 10: [1, 0], 11: [2, 3], 12: [3, 2]}.items():
+        lines = changed(changed(lines, "schedule", match, "seats", seats), "record", match)
+    assert "match 9 of its schedule is not what follows from its definition and results" in refusal(here, lines)
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_one_refused_tournament_leaves_the_others(here, there):
         ("INSERT INTO skipped VALUES (1, 99, 1)", "match 99 names correction 1, but no such"),
         ("INSERT INTO voids VALUES (1, 1, -5, 'x', '2026-01-31')", "match -5 has a void try"),
         ("INSERT INTO voids VALUES (1, 1, 5, 'x', 'now')", "the time of a void try of match 5 = 'now'"),
-        ("INSERT INTO corrections VALUES (1, 2, 'void', '{}', 'x', '2026-01-31')", "malformed at correction"),
+        ("INSERT INTO corrections VALUES (1, 2, 'void', '{}', 'x', '2026-01-31')", "corrections has the numbers [2]"),
         ("INSERT INTO corrections VALUES (1, 1, 'bribe', '{}', 'x', '2026-01-31')", "where a kind of correction"),
         (
             "INSERT INTO set_aside SELECT 1, 5, 3, encounter, game, bots, ranks, termination, 'x', 'y', record, '[]'"
