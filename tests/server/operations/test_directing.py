@@ -54,7 +54,7 @@ async def test_its_page_says_what_could_not_be_done_and_asks_again_but_not_when_
     asked = kept.store.requests.add("open ladder", "disqualify", asked, subject="a@1", reason="It cheats.", by="dora")
     kept.store.requests.finish(asked.number, "entrant 'a@1' is not in it", is_done=False)
     page = (await dora.get(f"{HERE}/direct")).text
-    assert "refused" in page and "entrant &#39;a@1&#39; is not in it" in page
+    assert "rejected" in page and "entrant &#39;a@1&#39; is not in it" in page
     assert "/asking.js" in page
     assert "/live.js" not in page
     assert re.findall(r'<div id="(\w+)" data-live>', page) == ["kept", "wishes", "requests"]
