@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -99,8 +100,9 @@ class LauncherClient:
         spare = self._servers[is_warm].spare_scratch if is_warm in self._servers else []
         while spare:
             path = spare.pop(0)
-            if os.path.dirname(path) == scratch_parent() and os.path.isdir(path):  # somebody may have tidied /tmp
-                return path
+            with contextlib.suppress(OSError):  # somebody may have tidied /tmp
+                if os.path.dirname(path) == scratch_parent() and stat.S_ISDIR(os.lstat(path).st_mode):
+                    return path
         return make_scratch()
 
     def launch(self, spec: LaunchSpec, descriptors: Sequence[int]) -> LaunchedBot:
@@ -165,6 +167,8 @@ class LauncherClient:
         if launched is None:
             return
         left = self._strangers()
+        if left:  # once they are dead, their environment does not show whose they were
+            known |= {*self._orphans(known, pid)}
         reply = {"is_all_gone": False, "is_scratch_kept": False}
         with contextlib.suppress(VoidMatchError):
             reply = self._ask(launched.spec, {"ended": pid, "has_left": left is None or bool(left)})
@@ -192,7 +196,7 @@ class LauncherClient:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGSTOP)
             for pid in orphans:
-                known |= descendants(pid)
+                known |= {pid, *descendants(pid)}
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
             # none is waited for: one may not end before others are reaped, or before a child that traces it is killed

@@ -238,6 +238,41 @@ def test_a_process_of_such_a_bot_is_known_without_its_environment(level, mounts,
     assert not Path(f"/proc/{survivor}").exists()
 
 
+GETS_AWAY = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    os.closerange(0, 3)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("is_slow_to_die", [False, True])
+def test_an_orphan_that_was_not_known_is_reaped_though_nothing_shows_whose_it_was(
+    is_slow_to_die, open_path, monkeypatch
+):
+    """A process that forks while the bot's are noted; dead, it has no environment with the tag of its arena."""
+
+    def reap_later(pid):
+        if pid not in seen:
+            seen.add(pid)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            return False
+        return reaper.reap_ended(pid)
+
+    seen = set()
+    monkeypatch.setattr(Subprocess, "_note_members", lambda self: None)
+    if is_slow_to_die:
+        monkeypatch.setattr(launcher_client, "reap_ended", reap_later)
+    monkeypatch.setattr(launcher_client, "REAP_SECONDS", 5.0)
+    children = set(reaper.children(os.getpid())) | open_launcher().server_pids
+    (open_path / "bot.py").write_text(GETS_AWAY)
+    bot = Bot(name="b", version="1", command=(arena_interpreter(), str(open_path / "bot.py")), directory=str(open_path))
+    with Subprocess(bot, choose_isolation("none"), DEFAULT_LIMITS) as process:
+        assert process.wait_for_exit(60.0)
+    assert {*reaper.children(os.getpid())} <= children
+
+
 IN_A_NAMESPACE = """
 import ctypes, os, signal
 if ctypes.CDLL(None).unshare(0x30000000) == 0:  # CLONE_NEWUSER | CLONE_NEWPID
@@ -441,9 +476,13 @@ def test_scratch_directories_that_are_kept_for_the_next_bots_are_removed_at_the_
 
 
 def test_a_kept_scratch_directory_that_is_gone_or_elsewhere_is_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path.parent))
-    open_launcher()._servers[False].spare_scratch[:] = ["/proc", str(tmp_path / "removed"), str(tmp_path)]
-    assert open_launcher().take_scratch(is_warm=False) == str(tmp_path)
+    """Below the level ``landlock``, an ordinary user's bots can put a link in its place."""
+    monkeypatch.setattr(reaper.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "link").symlink_to("/usr")
+    (tmp_path / "kept").mkdir()
+    kept = [str(tmp_path / name) for name in ("removed", "link", "kept")]
+    open_launcher()._servers[False].spare_scratch[:] = ["/proc", *kept]
+    assert open_launcher().take_scratch(is_warm=False) == kept[-1]
     assert open_launcher().spare_scratch == []
 
 
