@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.ratings.distributions import Floats, hazard, normal_cdf
-from arena.ratings.environment import ppf
+from arena.ratings.environment import CERTAIN, ppf
 from arena.ratings.pair_graph import PairGraph, Rows, SparseGaussian
 from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
 
@@ -138,8 +138,6 @@ class SparseJoint:
 Bools = NDArray[np.bool_]
 
 MAX_ITERATIONS = 60
-CERTAIN = 30.0
-"""A draw whose margin lies this many standard deviations beyond the difference carries no information."""
 FAR = -30.0
 """Below this many standard deviations the series of v + x (Abramowitz and Stegun, 26.2.12) is exact to 1e-8."""
 

@@ -146,10 +146,7 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
                     f"--game {game!r}: {bot.label} does not claim it; expected one of games in its bot.toml"
                 )
 
-    def show(text: str) -> None:
-        if not as_json:
-            click.echo(printable(text))
-
+    show = _showing(as_json)
     with open_home() as arena_home:
         submission = submit(arena_home, path, show, games, before_trial=check_claimed)
         if as_json:
@@ -160,20 +157,19 @@ def _submit(path: Path, games: tuple[str, ...], as_json: bool) -> int:
             for fact in submission.facts:
                 click.echo(printable(fact), err=True)
             return FAILED
-        if not as_json:
-            click.echo(f"{printable(submission.bot.label)} is {'already ' if submission.is_old else ''}submitted")
+        show(f"{submission.bot.label} is {'already ' if submission.is_old else ''}submitted")
     return OK
+
+
+def _showing(as_json: bool) -> Callable[[str], None]:
+    return (lambda _: None) if as_json else lambda text: click.echo(printable(text))
 
 
 def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
     from arena.community.uploads.unpacking import packed
     from arena.match.players.manifest import resolved_bot_path
 
-    def show(text: str) -> None:
-        if not as_json:
-            click.echo(printable(text))
-
-    client = for_site(url, plain_http)
+    show, client = _showing(as_json), for_site(url, plain_http)
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):
         show(sentence)
     with packed(path) as bot:

@@ -23,7 +23,7 @@ from arena.store.home import ArenaHome, open_people
 from arena.store.people.directors import LADDER, DesiredState, DirectorState
 from arena.store.people.rates import MAX_DAILY_BYTES
 from arena.store.people.stored_contests import ContestSuspension
-from arena.store.results.events import Commits
+from arena.store.results.events import LOOK_SECONDS, Commits
 from arena.store.results.values import StoredBot, StoredTournament
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
@@ -204,8 +204,6 @@ class LadderSuspensions(RunControl):
 # The director of a ladder: plays while ratings are imprecise, then waits for new entrants.
 
 
-LOOK_SECONDS = 5.0
-"""Between two checks of the desired state and the entrants, without a commit."""
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 600.0
 """Between two runs whose matches are all void; each is twice as long as the one before."""
@@ -365,7 +363,7 @@ def _supervise(directory: str, path: str, shutdown: Shutdown, note: ProblemNote)
     with (
         ArenaHome(directory) as home,
         open_people(directory) as people,
-        contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
+        contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()])) as commits,
     ):
         ladder = OpenLadder(path, home)
         supervised = SupervisedRun(ladder.name, LADDER, home, people, shutdown)

@@ -177,8 +177,6 @@ class Host:
 PAUSE_SECONDS = 0.05
 UNUSED_PAUSE_SECONDS = 0.5
 """While nobody plays; a process for a match takes longer to start."""
-LOOK_SECONDS = 5.0
-"""Between two looks for waiting matches, if nothing is committed."""
 NICENESS = 10
 """Matches of tournaments come first."""
 CORES_PER_PLAY_CORE = 4
@@ -216,7 +214,7 @@ def _run(directory: str, slots: int, note: ProblemNote) -> None:
         open_people(directory) as people,
         ArenaHome(directory) as home,
         contextlib.closing(MenuMaker(home, slots, containment.is_enough)) as menu,
-        contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
+        contextlib.closing(Commits([people.commit_signal()])) as commits,
         contextlib.closing(Host(people.unrated_matches, commits, menu, slots, (directory, isolation))) as host,
     ):
         people.unrated_matches.release_left()  # by a play host that was killed: there is one at a time

@@ -309,8 +309,6 @@ def _report_of(claim: Claim, home: str) -> Iterator[_Report]:
 # The program.
 
 PAUSE_SECONDS = 0.5
-LOOK_SECONDS = 5.0
-"""Also without a commit: a check that was postponed is done again when its time has come."""
 NICENESS = 5
 """A tournament that is being played comes first."""
 
@@ -356,7 +354,7 @@ def _run(directory: str, note: ProblemNote) -> None:
         ArenaHome(directory) as home,
         open_people(directory) as people,
         CheckerLock(directory) as lock,
-        contextlib.closing(Commits([people.commit_signal()], LOOK_SECONDS)) as commits,
+        contextlib.closing(Commits([people.commit_signal()])) as commits,
     ):
         uploads = UploadDirectory(uploads_path(directory))
         uploads.remove_unfinished(CHECKING)

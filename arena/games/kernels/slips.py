@@ -143,7 +143,7 @@ class _Solved:
         self._game = game
         self.is_by_margin = has_kernel(game) and isinstance(game, Multiplication)
         self._key: Callable[[Any], Hashable] = _unordered if self.is_by_margin else lambda state: state
-        self._settled: Callable[[Game[Any], Any], int] = _so_far if self.is_by_margin else lambda _game, _state: 0
+        self._settled: Callable[[Game[Any], Any], int] = _margin_parts if self.is_by_margin else lambda _game, _state: 0
 
     @classmethod
     def of(cls, game: Game[Any], state: Any, most_states: int) -> _Solved | None:
@@ -175,8 +175,7 @@ class _Solved:
         game = self._game
         if not game.is_over(state):
             return self._settled(game, state) + self.to_come[self._key(state)]
-        scores = game.scores(state)
-        parts = round((scores[0] - scores[1]) * _PARTS)
+        parts = _margin_parts(game, state)
         return parts if self.is_by_margin else self._outcome(state) * _OUTCOME + parts
 
     def _outcome(self, state: Any) -> int:
@@ -199,7 +198,7 @@ def _unordered(state: MultiplicationState) -> Hashable:
     return state.heights, frozenset(state.numbered), state.numbered[-1:]
 
 
-def _so_far(game: Game[Any], state: MultiplicationState) -> int:
+def _margin_parts(game: Game[Any], state: Any) -> int:
     scores = game.scores(state)
     return round((scores[0] - scores[1]) * _PARTS)
 

@@ -220,7 +220,6 @@ def _own_games(tournament: StoredTournament) -> list[str]:
 # The program: it annotates what has been recorded, and ends when it has had nothing to do for a while.
 
 PAUSE_SECONDS = 1.0
-LOOK_SECONDS = 5.0
 NICENESS = 19
 """Matches and pages come first."""
 
@@ -242,7 +241,7 @@ def run_until_idle(directory: str, note: ProblemNote) -> None:
         except StoreError:
             return  # another annotator is at work, or the home can't be written to
         home.store.analysis_requests.forget_claimed()
-        commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS)))
+        commits = opened.enter_context(contextlib.closing(Commits([home.store.commit_signal()])))
         pace = Pace(queued=lambda: queued_seconds(os.getpid()))
         annotations, idleness = Annotations(home, pace), Idleness()
         is_busy = True

@@ -21,7 +21,7 @@ from arena.server.http.topics import (
     live_log,
     tournament_log,
 )
-from arena.store.results.events import EventDetails
+from arena.store.results.events import NO_DETAILS, EventDetails
 
 # Events of a tournament are sent at most once a second, states of a match at most four times a second. So readers that
 # fetch the page again at each event do this no more often.
@@ -32,8 +32,6 @@ HEARTBEAT_SECONDS = 15.0
 
 MAX_PENDING = 1000
 """Events that may wait to be sent; beyond that, readers read everything again."""
-
-_NO_DETAILS = EventDetails()
 
 
 MAX_BEHIND_BYTES = 256 * 1024
@@ -272,7 +270,7 @@ def _frame(kind: str, cursor: Cursor | None, data: bytes) -> bytes:
 def _event_data(event: LoggedEvent, path: str) -> bytes:
     values = {"topic": path, "seq": event.stored.seq, "at": event.stored.at}
     details = {field.name: getattr(event.stored.details, field.name) for field in fields(EventDetails)}
-    return _as_json(values | {name: value for name, value in details.items() if value != getattr(_NO_DETAILS, name)})
+    return _as_json(values | {name: value for name, value in details.items() if value != getattr(NO_DETAILS, name)})
 
 
 def _as_json(values: Mapping[str, Any]) -> bytes:

@@ -155,8 +155,6 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
 
 ASK_SECONDS = 0.5
 """Between two checks for new commits."""
-LOOK_SECONDS = 5.0
-"""Between two looks without a commit: a contest begins when its time has come."""
 STAY_SECONDS = 10.0
 """Between two reports on behalf of an idle service."""
 UNCONTAINED_SECONDS = 600.0
@@ -333,7 +331,7 @@ class Supervisor:
         with (
             ArenaHome(self._directory) as home,
             self._opened_people(self._directory) as people,
-            contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()], LOOK_SECONDS)) as commits,
+            contextlib.closing(Commits([home.store.commit_signal(), people.commit_signal()])) as commits,
         ):
             reported_at = time.monotonic()
             while not self._is_over.is_set():

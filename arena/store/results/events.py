@@ -203,17 +203,16 @@ class CommitSignal:
             raise StoreAwayError(f"{self._database.shown}: the database server can't be reached") from error
 
 
+LOOK_SECONDS = 5.0
+"""The most from a look to the next without a commit: a contest begins when its time has come."""
+
+
 class Commits:
     """Whether it is time to read some databases again: after a commit, and regularly, as time passes too."""
 
-    def __init__(
-        self, signals: Sequence[CommitSignal], most_seconds: float, now: Callable[[], float] = lambda: time.monotonic()
-    ) -> None:
-        """Take the first look at databases, whose signals are closed with this.
-
-        ``most_seconds`` pass at most from a look to the next if nothing is committed.
-        """
-        self._signals, self._most_seconds, self._now = signals, most_seconds, now
+    def __init__(self, signals: Sequence[CommitSignal], now: Callable[[], float] = lambda: time.monotonic()) -> None:
+        """Take the first look at databases, whose signals are closed with this."""
+        self._signals, self._now = signals, now
         self._last_texts: list[str] = []
         self._look_at = now()
 
@@ -222,7 +221,7 @@ class Commits:
         texts = [signal.read() for signal in self._signals]
         if texts == self._last_texts and self._now() < self._look_at:
             return False
-        self._last_texts, self._look_at = texts, self._now() + self._most_seconds
+        self._last_texts, self._look_at = texts, self._now() + LOOK_SECONDS
         return True
 
     def close(self) -> None:

@@ -3,7 +3,7 @@ import contextlib
 import pytest
 
 from arena.base.records import TimeControl
-from arena.community.play.host_program import LOOK_SECONDS, NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
+from arena.community.play.host_program import NEWS_SECONDS, SHUTDOWN_SECONDS, Host, MenuMaker
 from arena.community.play.view import Played, view_of
 from arena.games import make_game
 from arena.games.checked_game import checked_game
@@ -11,7 +11,7 @@ from arena.site.matches.match_sentences import position_sentence, result_sentenc
 from arena.site.matches.playing_model import PlayMenu
 from arena.store.home import ArenaHome
 from arena.store.people.unrated_match import MENU_SECONDS
-from arena.store.results.events import Commits
+from arena.store.results.events import LOOK_SECONDS, Commits
 from tests.site.matches import FULL, fault, record
 from tests.store.people.conftest import FakeClock
 from tests.written_bots import kit_bot
@@ -45,7 +45,7 @@ def world(tmp_path):
     with (
         ArenaHome(tmp_path) as home,
         contextlib.closing(MenuMaker(home, 4, True)) as menu,
-        contextlib.closing(Commits([home.store.commit_signal()], LOOK_SECONDS, clock)) as commits,
+        contextlib.closing(Commits([home.store.commit_signal()], clock)) as commits,
     ):
         host = Host(matches, commits, menu, 4, (), clock)
         host.step()

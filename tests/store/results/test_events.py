@@ -204,7 +204,7 @@ def test_a_file_that_was_damaged_is_told_in_a_sentence(tmp_path):
 def test_it_is_time_to_look_at_first_after_commits_and_now_and_then(store, tournament, place):
     seconds = [100.0]
     with (
-        closing(Commits([store.commit_signal(), store.commit_signal()], 5.0, lambda: seconds[0])) as commits,
+        closing(Commits([store.commit_signal(), store.commit_signal()], lambda: seconds[0])) as commits,
         closing(Store(place)) as other,
     ):
         assert [commits.are_new() for _ in range(3)] == [True, False, False]
