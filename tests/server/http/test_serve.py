@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -228,6 +229,7 @@ def test_only_where_strangers_do_not_come_visitors_may_play(directory, capsys, m
     slots = []
     locked = lambda _, play_slots, __: slots.append(play_slots) or contextlib.nullcontext(())  # noqa: E731
     monkeypatch.setattr(serve_command, "locked_for_visitors", locked)
+    import_module("arena.server.operations.opened_people")  # later, it would keep what stands for OpenedHome
     monkeypatch.setattr("arena.server.http.opened_home.OpenedHome", Mock(side_effect=UsageError("far enough")))
     assert refusal(calling(directory, capsys), "serve", *options.split()) == "far enough"
     assert slots == asked
