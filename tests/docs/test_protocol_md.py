@@ -17,6 +17,7 @@ from arena.protocol import frames, messages
 from arena.protocol.frames import FrameError, decode_body
 from tests.conftest import ROOT
 from tests.matches import small_match
+from tests.mistaken_games import nested
 from tests.written_bots import write_bot
 
 TEXT = (ROOT / "protocol.md").read_text(encoding="utf-8")
@@ -241,13 +242,6 @@ def test_the_end_of_the_input_means_quit(listener):
 
 def packed(message):
     return decode_body(msgpack.packb(message))
-
-
-def nested(levels):
-    found = []
-    for _ in range(levels - 1):
-        found = [found]
-    return found
 
 
 def test_the_limits_count_as_the_page_says():

@@ -23,6 +23,11 @@ bot = "arena:minimal"
 """
 
 
+def recorded(home):
+    found = home.store.find_tournament("open")
+    return found.recorded if found is not None else 0
+
+
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch):
     monkeypatch.setattr(open_ladder, "run_tournament", partial(run_tournament, executor="in-process"))

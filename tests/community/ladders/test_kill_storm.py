@@ -26,6 +26,7 @@ from arena.store.people.values import FINAL, Role, Scope, SubmissionState
 from arena.store.results.values import read_whole
 from tests import needs
 from tests.community.ladders import conftest
+from tests.community.ladders.conftest import recorded
 from tests.leftovers import command_lines
 from tests.waiting import wait_until
 
@@ -128,11 +129,6 @@ class Site:
 def run_out(people):
     """Let the limits of uploads run out, for an author here asks again every third of a second."""
     people._database.write(lambda connection: connection.execute(rates.delete()))
-
-
-def recorded(home):
-    found = home.store.find_tournament("open")
-    return found.recorded if found is not None else 0
 
 
 def until(condition, what):

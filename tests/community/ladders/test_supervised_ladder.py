@@ -22,7 +22,7 @@ from arena.tournament.directors.supervised_run import Shutdown, SupervisedRun
 from arena.tournament.fair_scheduling import FairScheduling
 from arena.tournament.resumption import create_or_resume
 from tests.community.contests.samples import FREEZE, OPENS, SEALED
-from tests.community.ladders.conftest import LADDER
+from tests.community.ladders.conftest import LADDER, recorded
 from tests.leftovers import own_errors
 from tests.waiting import wait_until
 from tests.written_bots import kit_bot
@@ -54,11 +54,6 @@ def correct(people, kind, **arguments):
 
 def state(people):
     return people.directors.report("open").state
-
-
-def recorded(home):
-    found = home.store.find_tournament("open")
-    return found.recorded if found is not None else 0
 
 
 @pytest.mark.slow
