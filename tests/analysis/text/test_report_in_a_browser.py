@@ -9,6 +9,7 @@ from arena.site.publish.one_file import report_file
 from tests.analysis.text.test_tables import HOSTILE
 from tests.analysis.text.tournaments import play
 from tests.browser.conftest import a_browser, expect
+from tests.browser.visit import Visit
 
 WIDTHS = (320, 390, 768, 1280, 2560)
 
@@ -179,3 +180,10 @@ def test_24_bots_fit_into_1280_pixels_without_scrolling_aside(window, home, tmp_
     names = [f"bot_of_player_{k}" for k in range(24)]
     league = play(home, "24 bots", names, game=[("differences", {"size": 3})], failing=names[:2])
     assert stuck_out(window, report_file(home, league, 20), tmp_path) == {str(width): [] for width in WIDTHS}
+
+
+def test_all_numbers_fit_on_paper(window, page, tmp_path):
+    (tmp_path / "page.html").write_text(page)
+    visit = Visit(window, (tmp_path / "page.html").as_uri())
+    assert visit.width_on_paper() == 718
+    visit.end()
