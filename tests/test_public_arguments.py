@@ -73,6 +73,14 @@ MISTAKES = {
         lambda: Oracle(make_game("differences", size=4), "plaid"),
         "path = 'plaid': expected 'differences', the name of the game",
     ),
+    "a negative time for a question": (
+        lambda: Oracle(make_game("differences", size=4), "differences", within_seconds=-1),
+        "within_seconds = -1: expected a number from 0",
+    ),
+    "no time for a table": (
+        lambda: Oracle(make_game("differences", size=4), "differences").prepare(math.nan),
+        "within_seconds = nan: expected a number from 0",
+    ),
     "a seat": (
         lambda: ShareOracle(THREE, "coprimality").of(THREE.initial_state()).best(seat=3),
         "seat = 3: expected 0, 1 or 2",

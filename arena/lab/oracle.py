@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.base.errors import KernelError, UsageError, expect
+from arena.base.until import is_number
 from arena.games import GAMES
 from arena.games.game import Game
 from arena.games.kernels.loading import has_solver, is_built
@@ -66,6 +68,7 @@ class Oracle:
         self._table = table
         self._limits = limits or Limits()
         self._within_seconds = within_seconds
+        self._deadline(within_seconds)  # is checked now, and not with the first question
         self._builds_kernel = builds_kernel and self._limits.deadline == float("inf")
         self._ranks_follow_scores = ranks_follow_scores(game)
         self._search: Search | None = None
@@ -198,6 +201,8 @@ class Oracle:
             yield ActionWorth(action, worth)
 
     def _deadline(self, within_seconds: float | None) -> float:
+        is_time = within_seconds is None or is_number(within_seconds, 0, math.inf)
+        expect(is_time, "within_seconds", within_seconds, "a number from 0")
         deadline = self._limits.deadline
         return deadline if within_seconds is None else min(deadline, self._limits.clock() + within_seconds)
 

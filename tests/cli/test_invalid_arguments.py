@@ -114,9 +114,8 @@ OF_FILES += ["compare @ BOT --game differences", "plot t --kind ratings -o @", "
 def test_an_invalid_word_is_answered_in_a_sentence(arena, line, invalid):
     arguments = [MINIMAL if part == "BOT" else part.replace("@", invalid) for part in line.split()]
     code, _, errors = arena(*arguments)
-    is_fine = (arguments[0], invalid) in (("verify", ""), ("export", ""))
-    assert code == 2 or is_fine
-    assert errors.replace("The latest tournament is t:\n", "").startswith("arena: ") or is_fine
+    assert code == 2
+    assert errors.replace("The latest tournament is t:\n", "").startswith("arena: ")
 
 
 OF_PATHS = ["submit @", "check @", "play differences @ BOT", "run @", "publish t @", "new @", "report t --output @"]
@@ -133,6 +132,17 @@ def test_an_empty_path_is_not_the_directory(arena, home, monkeypatch, line):
     code, _, errors = arena(*[MINIMAL if part == "BOT" else part.replace("@", "") for part in line.split()])
     assert (code, sorted(here.iterdir())) == (2, before)
     assert "'': expected a path, such as . for this directory" in errors
+
+
+OF_NEW_FILES = ["publish t @", "new @", "report t --output @", "home backup make @", "lab quality differences --json @"]
+
+
+@pytest.mark.parametrize("line", OF_NEW_FILES)
+def test_a_standard_stream_is_no_path(arena, tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = arena(*line.replace("@", "-").split())
+    assert (code, (tmp_path / "-").exists()) == (2, False)
+    assert "'-': expected a path, not a standard stream; ./- is a file of this name" in errors
 
 
 def test_every_path_is_of_the_type_that_refuses_an_empty_one():

@@ -229,7 +229,8 @@ def _verify_home(tournament: str | None, as_json: bool) -> int:
     from arena.analysis.measures.verification import is_settled, verify
 
     with open_home(must_exist=True) as arena_home:
-        chosen = [arena_home.store.tournament(tournament)] if tournament else arena_home.store.tournaments()
+        store = arena_home.store
+        chosen = store.tournaments() if tournament is None else [store.tournament(tournament)]
         if not chosen and not as_json:
             click.echo("There is no tournament yet.")
         rows = []

@@ -59,11 +59,15 @@ class Number(click.FloatRange):
 
 
 class FilePath(click.Path):
-    """A path; an empty one, such as of a variable of the shell that is not set, is refused: it is not the directory."""
+    """A path; an empty one, such as of a variable of the shell that is not set, is refused: it is not the directory.
+    So is "-", which means a standard stream elsewhere, and would be a file of that name.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
             self.fail("'': expected a path, such as . for this directory", param, ctx)
+        if value == "-":
+            self.fail("'-': expected a path, not a standard stream; ./- is a file of this name", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -7,6 +7,7 @@ is back, for as long as the caller has patience.
 
 from __future__ import annotations
 
+import re
 import socket
 import sqlite3
 import threading
@@ -293,8 +294,9 @@ def _server(text: str) -> tuple[str, Engine]:
     """Return the name of a server in messages, and an engine for it."""
     try:
         url = make_url(text)
-    except ArgumentError:
-        raise StoreError(f"store {text!r}: expected a URL such as postgresql://user@host/database") from None
+    except (ArgumentError, ValueError):  # such as a port that is no number
+        shown = re.sub("://.*@", "://***@", text, flags=re.DOTALL)  # where the password is, is not known
+        raise StoreError(f"store {shown!r}: expected a URL such as postgresql://user@host/database") from None
     shown = shown_url(url)
     if url.get_backend_name() != "postgresql":
         raise StoreError(f"store {shown!r}: expected a URL such as postgresql://user@host/database")

@@ -1,5 +1,6 @@
 import contextlib
 import os
+import re
 import sqlite3
 import struct
 import subprocess
@@ -308,10 +309,15 @@ def test_a_tournament_that_is_extended_twice_in_the_same_way_has_its_further_mat
     assert sum(1 for found in store.schedule(tournament) if found.match == 11) == 1
 
 
-@pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing"])
+@pytest.mark.parametrize("url", ["mysql://a@b/c", "nonsense", "postgresql+nothing", "postgresql://[::1/x"])
 def test_a_url_that_is_none_of_ours_is_refused(url):
     with pytest.raises(StoreError, match="expected a URL such as postgresql://user@host/database"):
         Store(url)
+
+
+def test_a_password_in_a_malformed_url_is_not_shown():
+    with pytest.raises(StoreError, match=re.escape("store 'postgresql://***@host:x/d': expected a URL")):
+        Store("postgresql://me:se@cret@host:x/d")
 
 
 def test_a_password_is_not_shown():
