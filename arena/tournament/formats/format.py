@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections import UserDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -253,46 +254,34 @@ class FixedFormat(Format[SettingsT]):
 # The table of formats, and the format of a definition.
 
 
-class _Formats(Mapping[str, type[Format[Any]]]):
+class _Formats(UserDict[str, Any]):
     """Classes of formats by name, each imported when it is looked up: some take long."""
 
-    def __init__(self, **class_of: str) -> None:
-        self._class_of = {key.replace("_", "-"): path.partition(":") for key, path in class_of.items()}
-
     def __getitem__(self, name: str) -> type[Format[Any]]:
-        module, _, kind = self._class_of[name]
+        module, _, kind = self.data[name].partition(":")
         return cast(type[Format[Any]], getattr(import_module(f"arena.tournament.formats.{module}"), kind))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._class_of
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._class_of)
-
-    def __len__(self) -> int:
-        return len(self._class_of)
 
 
 _FILE_FORMATS = {
-    "round_robin": "round_robin:RoundRobin",
+    "round-robin": "round_robin:RoundRobin",
     "gauntlet": "round_robin:Gauntlet",
     "swiss": "swiss:Swiss",
     "knockout": "knockout:Knockout",
     "ladder": "ladder:Ladder",
 }
 
-FORMATS: Mapping[str, type[Format[Any]]] = _Formats(**_FILE_FORMATS)
+FORMATS: Mapping[str, type[Format[Any]]] = _Formats(_FILE_FORMATS)
 """The formats of tournament files, by name; the first one is the default."""
 
 DEFAULT_FORMAT = next(iter(FORMATS))
 
 ALL_FORMATS: Mapping[str, type[Format[Any]]] = _Formats(
-    **_FILE_FORMATS, comparison="comparison:Comparison", trials="round_robin:Trials"
+    _FILE_FORMATS | {"comparison": "comparison:Comparison", "trials": "round_robin:Trials"}
 )
 """The formats of tournament files, of ``arena compare`` and of ``arena tune``."""
 
 
-UNTIL: Mapping[str, type[Any]] = _Formats(until_decided="until_decided:UntilDecided")
+UNTIL: Mapping[str, type[Any]] = _Formats({"until-decided": "until_decided:UntilDecided"})
 """The format that plays a round robin or a gauntlet until it is decided."""
 
 
