@@ -99,7 +99,7 @@ def is_safe_inline(level: str) -> bool:
 
 def play_zoo_bot(name: str, level: str, inline: bool, is_warm: bool = False) -> Outcome:
     """Play a bad bot's tournament at a level, in this process or in a worker."""
-    with tempfile.TemporaryDirectory(prefix="arena-zoo-") as text, socket.socket() as listener:
+    with tempfile.TemporaryDirectory(prefix="arena-zoo-home-") as text, socket.socket() as listener:
         place = Path(text)
         place.chmod(0o755)
         listener.bind(("127.0.0.1", 0))
