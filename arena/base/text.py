@@ -121,9 +121,9 @@ def all_of(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
-def shortened_text(text: str) -> str:
-    """Return a text cut to a length that fits into a sentence."""
-    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1]}…"
+def shortened_text(text: str, characters: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Return a text cut to a length, by default one that fits into a sentence."""
+    return text if len(text) <= characters else f"{text[: characters - 1]}…"
 
 
 def json_value(value: Any) -> str:

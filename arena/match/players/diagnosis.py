@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.base.enums import FaultKind
+from arena.base.errors import MAX_EXCEPTION_CHARACTERS
 from arena.base.records import Bot, Fault
 from arena.base.text import shortened_text
 from arena.match.players.bot_output import STARVED, last_error, last_own_line, line_in
@@ -251,10 +252,8 @@ def _exception(failure: Failure) -> str | None:
         return f"choose is called with {given} and must take these arguments ({text})"
     if "serialize" in text or "can't be packed" in text:
         return f"an action is made of plain numbers and lists ({text}): turn it into one with int(…) or .tolist()"
-    where = f" at {at}" if at else ""
-    return (
-        f"the program raised {name}{where}{': ' + shortened_text(text) if text else ''}; nothing catches it, so it ends"
-    )
+    where, what = f" at {at}" if at else "", shortened_text(text, MAX_EXCEPTION_CHARACTERS)
+    return f"the program raised {name}{where}{': ' + what if what else ''}; nothing catches it, so it ends"
 
 
 # causes that the messages and the clock show

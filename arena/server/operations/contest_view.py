@@ -54,11 +54,11 @@ def contest_line(
 
 
 def entrants_text(contest: Contest) -> str:
-    """Return who may enter, in a sentence."""
+    """Return who may enter, in a few words."""
     bots = "one bot" if contest.bots_per_author == 1 else f"up to {contest.bots_per_author} bots"
     if contest.entrants is ContestEntrants.INVITED:
         return f"{counted(len(contest.invited), 'person')} invited, with {bots} each"
-    return f"Everybody with an account, with {bots} each"
+    return f"everybody with an account, with {bots} each"
 
 
 def rules_of(contest: Contest) -> tuple[ContestRule, ...]:

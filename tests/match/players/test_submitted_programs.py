@@ -347,10 +347,10 @@ Traceback (most recent call last):
 """
 
 
-def hint(below=""):
+def hint(below="", after=""):
     bot = Bot(name="b", version="1", command=("python3", "bot.py"), directory="/bots/b")
     fault = Fault(seat=0, kind="exit", ply=2, detail="exit status 1")
-    stderr = TRACEBACK.format(file=mistaken_games.__file__, below=below)
+    stderr = TRACEBACK.format(file=mistaken_games.__file__, below=below) + after
     return hint_for(Failure(bot, fault, stderr, game="tests.mistaken_games:ApplyRaises"))
 
 
@@ -366,3 +366,8 @@ def test_a_bot_that_ended_in_its_own_code_does_not():
     assert hint('  File "/bots/b/bot.py", line 9, in callback\n    return table[3]\n').startswith(
         "the program raised KeyError at bot.py, line 9"
     )
+
+
+def test_what_python_suggests_is_not_cut_off():
+    text = "'Plusminus' object has no attribute 'legal_action'. Did you mean: 'legal_actions'?"
+    assert text in hint('  File "/bots/b/bot.py", line 4, in choose\n', f"AttributeError: {text}\n")
