@@ -158,10 +158,12 @@ def _rounds_again(
 def _encounter_problems(lines: Iterable[ScheduledMatch], tournament: StoredTournament) -> Iterator[str]:
     definition = tournament.definition
     scheduler, pairings = Scheduler(definition), _Pairings(tournament)
-    most = format_of(definition).encounters_per_round if format_class(definition).needs_results else 1
+    needs_results = format_class(definition).needs_results  # and no round without a match
+    most = format_of(definition).encounters_per_round if needs_results else 1
     for _, own in groupby(lines, key=lambda line: line.encounter):
         first, *_ = encounter = list(own)
-        if not (scheduler.round <= first.round <= MAX_NUMBER and 0 <= first.opening < most * max(1, first.encounter)):
+        last_round = scheduler.round + 1 if needs_results else MAX_NUMBER
+        if not (scheduler.round <= first.round <= last_round and 0 <= first.opening < most * max(1, first.encounter)):
             yield f"match {first.match} of its schedule is malformed: its numbers don't follow those before it"
             return
         scheduler.round = first.round
@@ -210,7 +212,7 @@ class _Pairings:
 
 # The corrections: what they say, and which records and matches they take out of the tournament.
 
-KEPT_DETAILS = {
+KEPT_DETAILS = {  # of each kind
     CorrectionKind.VOID: ("matches",),
     CorrectionKind.WITHDRAW: ("entrant", "bot", "absent_from"),
     CorrectionKind.DISQUALIFY: ("entrant", "bot", "absent_from", "disqualified_matches"),
@@ -218,7 +220,6 @@ KEPT_DETAILS = {
     CorrectionKind.ENTER: ("entrant", "bot", "settings"),
     CorrectionKind.UNDO: ("entrant", "bot", "absent_from", "settings", "undoes"),
 }
-"""The details that a correction of each kind has."""
 
 
 def correction_problems(source: Source, tournament: StoredTournament, recorded: Set[int]) -> Iterator[str]:

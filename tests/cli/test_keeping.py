@@ -370,7 +370,7 @@ def test_an_edited_export_is_one_sentence_on_stderr(arena_here, here, there, cap
     assert sentence.endswith("nothing of it was taken")
 
 
-@pytest.mark.parametrize("file", ["nowhere.jsonl", ".", "diary.txt"])
+@pytest.mark.parametrize("file", ["nowhere.jsonl", ".", "diary.txt", "/proc/self/mem"])
 def test_a_file_that_cannot_be_read_is_one_sentence(arena_here, file, tmp_path):
     (tmp_path / "diary.txt").write_text("dear diary")
     assert str(tmp_path / file) in refusal(arena_here, "import", tmp_path / file)

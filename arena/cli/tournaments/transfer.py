@@ -205,6 +205,8 @@ def import_command(file: BinaryIO, name: str | None, external_games: tuple[str, 
             merged = import_records(arena_home, file, name=name, external_games=external_games)
         except LineError as error:
             raise UsageError(f"{file.name}: {error}; nothing was changed") from error
+        except OSError as error:
+            raise UsageError(f"{file.name} can't be read: {error.strerror}; nothing was changed") from error
         return print_merged(merged, as_json)
 
 

@@ -372,6 +372,7 @@ def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:
     reason = os.strerror(number) if number else "it failed"
     if step == "exec" and number not in OUR_ERRNOS:
         return BotError(FaultKind.START, f"{subject} can't be executed: {reason}")
+    reason += "; each bot has a /dev/shm of its own: keep bots and $TMPDIR elsewhere" * subject.startswith("/dev/shm/")
     return VoidMatchError(f"no bot can be launched: {step}{f' {subject}' if subject else ''}: {reason}")
 
 

@@ -30,6 +30,9 @@ from arena.store.results.statements import CHUNK_ROWS, record_from, result_in_ro
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import StoredFault, StoredTournament
 
+MANY_ROUNDS = 1_000
+"""More new rounds than these are compared with the number of matches: a home from elsewhere may have any number."""
+
 RESULTS_CHUNK_ROWS = 2_500
 Within = StoredTournament | Scope | str
 
@@ -95,7 +98,10 @@ class RecordReader(TournamentReader):
             .where(matches.c.tournament_id == tournament.number, matches.c.round > after)
             .order_by(matches.c.match)
         )
-        rounds: list[list[StoredResult]] = [[] for _ in range(after, self.last_round(tournament))]
+        last_round = self.last_round(tournament)
+        if last_round - after > MANY_ROUNDS and last_round > self.last_match(tournament):
+            raise StoreError(f"tournament {tournament.name!r}: its schedule has round {last_round}, but fewer matches")
+        rounds: list[list[StoredResult]] = [[] for _ in range(after, last_round)]
         definition = tournament.definition
         with self._unless_changed(tournament):
             for row in self._database.rows(query):

@@ -366,6 +366,7 @@ def test_a_step_that_fails_before_the_exec_is_our_failure_and_no_fault_of_the_bo
     broken = {
         "control group": spec_with(control_groups=[group]),  # not the kernel's directory: there is nothing to join
         "chdir": spec_with(directory=str(tmp_path / "missing")),
+        "chdir /dev/shm/missing: .*; each bot has a /dev/shm of its own": spec_with(directory="/dev/shm/missing"),
         "resource limit": spec_with(rlimits=[[99, 1, 1]]),
         "seccomp": spec_with(seccomp="00" * 8, no_new_privs=True),
     }

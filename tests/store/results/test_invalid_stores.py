@@ -2,6 +2,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from arena.base.errors import StoreError
 from arena.cli import group
 from arena.cli.terminal import streams
 from arena.store.results.schema import Integer, Member, OptionalInteger
+from arena.store.results.store import Store
 from tests.databases import change
+from tests.store.results.samples import definition, line
 from tests.tournament.test_earlier_versions import HOMES, STORED
 
 COMMANDS = {
@@ -198,3 +201,10 @@ def test_what_belongs_elsewhere_is_refused(connection, column, message):
     with pytest.raises(StoreError) as caught:
         value(connection, column, 2)
     assert str(caught.value) == message
+
+
+def test_a_round_beyond_all_matches_is_named_and_no_list_of_that_length_is_made(tmp_path):
+    with closing(Store(tmp_path / "arena.sqlite3")) as store:
+        tournament = store.create_tournament(definition(format="swiss"), [replace(line(1), round=2**31 - 1)])
+        with pytest.raises(StoreError, match="tournament 't': its schedule has round 2147483647, but fewer matches"):
+            store.results_by_round(tournament)
