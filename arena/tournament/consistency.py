@@ -18,6 +18,7 @@ from arena.base.names import REASON_ACCEPTED, is_reason
 from arena.base.records import MatchRecord, ScheduledMatch, time_controls_of
 from arena.base.results import StoredResult
 from arena.base.text import counted, shortened_text
+from arena.match.bot_pool import IN_PROCESS
 from arena.match.replay import check_record
 from arena.store.results.addition import Source
 from arena.store.results.correction_log import SetAside
@@ -69,7 +70,8 @@ def record_problems(
             yield f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}"
     if record.started_at:
         yield from time_problems(record.started_at, "started_at")
-    yield from isolation_problems(record.isolation)
+    if record.isolation != IN_PROCESS:
+        yield from isolation_problems(record.isolation)
     reported = ((seat.wall_seconds, seat.cpu_seconds, seat.off_turn_cpu_seconds) for seat in record.seats)
     seconds = chain(record.wall_seconds, record.cpu_seconds, *reported)
     yield from (f"{second:g} seconds are no time" for second in seconds if second is not None and not 0 <= second < inf)
@@ -374,7 +376,5 @@ def _void_problems(log: Sequence[Correction], aside: Set[tuple[int, int]]) -> It
             continue
         found = sorted(match for match, correction in aside if correction == c.number)
         if found != list(c.details.matches):
-            named, stored = (
-                shortened_text(", ".join(map(str, matches))) or "none" for matches in (c.details.matches, found)
-            )
+            named, stored = (shortened_text(", ".join(map(str, n))) or "none" for n in (c.details.matches, found))
             yield f"correction {c.number} voids the matches {named}, but set aside are {stored}"

@@ -12,6 +12,7 @@ from arena.cli.group import run
 from arena.store.home import ArenaHome
 from arena.store.results.values import StoredBot
 from arena.tournament.corrections.entrants import disqualify
+from arena.tournament.schedule import schedule
 from tests.cli.calls import as_json, called, calling, printed, refusal
 from tests.databases import change
 from tests.store.results.samples import definition, line, record
@@ -148,9 +149,15 @@ def test_a_removed_bot_is_asked_for_by_repro(arena, home):
         opened.store.add_bot(StoredBot("b", "1", "0" * 24, "bot.py", "2026-01-01T00:30:00+00:00"))
         entrants = definition().entrants
         moved = entrants[1].__class__(name="b", version="1", command=("./b",), directory=str(directory))
-        cup = opened.store.create_tournament(definition(name="cup", entrants=(entrants[0], moved)), [line(1)])
-        opened.store.record(cup, [record(1)])
-        opened.store.set_finished(cup, True)
+        cup = definition(name="cup", entrants=(entrants[0], moved), opening_plies=0)
+        lines = [*schedule(cup)]
+        stored = opened.store.create_tournament(cup, lines)
+        seats = (["a@1", "b@1"], ["b@1", "a@1"])
+        played = [
+            record(each.match, rng_seed=each.rng_seed, bots=bots) for each, bots in zip(lines, seats, strict=True)
+        ]
+        opened.store.record(stored, played)
+        opened.store.set_finished(stored, True)
     assert "2026-01-01 00:30\n" in arena("bots")[1]
     refused(arena, "bots", "--remove", "b@2", message="unknown bot 'b@2': did you mean 'b@1'?")
     refused(arena, "bots", "--remove", "b@1", message=ASKS)

@@ -236,8 +236,8 @@ async def test_a_visitor_asks_and_the_page_says_how_far_it_is(world, home, duel,
     assert (await analysis(world, 1))["state"] == "running"
     home.store.analysis_requests.forget_claimed()
     await ask(visitor, 1)
-    monkeypatch.setattr(annotator_program, "ASKED_SECONDS", -1.0)
-    monkeypatch.setattr(annotator_program, "PREPARE_SECONDS", -1.0)
+    monkeypatch.setattr(annotator_program, "ASKED_SECONDS", 0.0)
+    monkeypatch.setattr(annotator_program, "PREPARE_SECONDS", 0.0)
     annotations = Annotations(home)
     assert annotations.step()
     found = await analysis(world, 2)
