@@ -150,7 +150,7 @@ class _Form:
         for plies in PIES:
             yield self._with_pie(plain, worth, plies)
         if self._path in _IN_PAIRS:
-            yield self._in_pairs(plain)
+            yield self._in_pairs()
         if self._path == "plusminus":
             yield self._row("unseen=1") if worth is None else self._unseen(plain)
 
@@ -189,14 +189,15 @@ class _Form:
             **_worth_fields(fairest),
         )
 
-    def _in_pairs(self, plain: Repaired) -> Repaired:
-        row = replace(plain, repair=self._words("order=1221"))
+    def _in_pairs(self) -> Repaired:
+        row = self._row("order=1221")
         try:
             value, keeping = self._solved_in_pairs()
         except (KernelError, TimeIsUpError, TooLargeError):
             return row
         worth = worth_between(value, value, Known.TABLE)
-        return replace(row, keeping_first=keeping, **_worth_fields(worth))
+        first = len(self._game.legal_actions(self._start))
+        return replace(row, keeping_first=keeping, first=first, **_worth_fields(worth))
 
     def _solved_in_pairs(self) -> tuple[int, int]:
         """Return the value, and how many first actions keep it; the errors are those of tables and kernels."""

@@ -11,11 +11,13 @@ from arena.games import make_game
 from arena.games.kernels import loading
 from arena.games.kernels.loading import solver_of
 from arena.games.kernels.solver import parts_of
+from arena.lab import repair
 from arena.lab.certificate import prove
 from arena.lab.oracle import Oracle
 from arena.lab.repair import Repaired, matrix_value, repairs_of
 from arena.lab.solve import Solver
-from arena.lab.solving.limits import Limits
+from arena.lab.solving.limits import Limits, TimeIsUpError
+from arena.lab.solving.worth import Known
 from tests import needs
 from tests.cli.calls import calling
 from tests.games.reference import reference_of
@@ -115,6 +117,17 @@ def test_marks_in_the_order_1221_are_worth_what_all_lines_of_play_say(name, opti
         return best(turn, (value([*history, action]) for action in rules.legal(history)))
 
     assert rows_of(name, **options)["order=1221"].margin == pytest.approx(float(value([])), abs=1e-8)
+
+
+@pytest.mark.parametrize("is_solved", [True, False])
+def test_the_order_1221_has_no_number_of_the_form_as_it_is(monkeypatch, is_solved):
+    if not is_solved:
+        monkeypatch.setattr(repair, "explore", Mock(side_effect=TimeIsUpError("the time is up")))
+    rows = rows_of("differences", size=4)
+    assert None not in (rows["none"].margin, rows["none"].decided_at)
+    row = rows["order=1221"]
+    assert (row.decided_at, row.draws) == (None, None)  # no matches are played in this order
+    assert (row.margin, row.known, row.first) == ((-1, Known.TABLE, 16) if is_solved else (None, None, None))
 
 
 @pytest.mark.slow
