@@ -7,10 +7,10 @@ longer than rating them.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,8 @@ from arena.store.results.values import StoredTournament
 
 HASH_BYTES = 12
 NO_HASHES = np.zeros((0, HASH_BYTES // 4), dtype=np.uint32)
+
+PIECES_JOINED = 40
 
 MIN_KEPT_MATCHES = 10_000
 MAX_KEPT_MATCHES = 2_500_000
@@ -186,12 +188,20 @@ def _read(
     labels: dict[str, int] = {}
     games: dict[str, int] = {}
     batches = store.result_columns(tournament, game, last_encounter)
-    pieces = tuple([Piece.of(columns, labels, games) for columns in batches])
+    pieces = tuple(in_large_pieces(Piece.of(columns, labels, games) for columns in batches))
     return TournamentResults(tournament.number, tuple(labels), tuple(games), pieces)
+
+
+def in_large_pieces(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield pieces joined to larger ones: what many small arrays took stays with the process (``malloc``)."""
+    while some := list(islice(pieces, PIECES_JOINED)):
+        yield Piece.joined(some)
 
 
 def widened(columns: NDArray[Any], seats: int, filling: int) -> NDArray[Any]:
     """Return an array with as many seats, the new ones filled with ``filling``."""
+    if columns.shape[1] == seats:
+        return columns
     return np.pad(columns, ((0, 0), (0, seats - columns.shape[1])), constant_values=filling)
 
 

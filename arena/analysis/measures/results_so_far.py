@@ -3,14 +3,15 @@
 A record never changes, and one that is set aside has a correction. So what was read up to a match is still right if
 there are as many records up to it as then, and no correction was made since. The last of them are still read again:
 they differ if the operator has restored an older copy of the database and played on from there. A large tournament
-is kept in a file as well, for the next process.
+is kept in a file, which is read as quickly as needed, also by the next process; memory has what is in no file.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -29,6 +30,7 @@ from arena.analysis.measures.result_pieces import (
     Piece,
     TournamentResults,
     counting,
+    in_large_pieces,
 )
 from arena.base.shipped import code_digest
 from arena.base.stored import is_text, is_whole
@@ -80,10 +82,14 @@ def results_so_far(
     labels, games = (dict(earlier.labels), dict(earlier.games)) if earlier else ({}, {})
     pieces = [earlier.piece] if earlier else []
     last_match = earlier.last_match if earlier else 0
-    later: list[int] = []
-    for columns in store.result_columns(tournament, after_match=last_match):
-        pieces.append(Piece.of(columns, labels, games))
-        later += columns.matches
+    later = array("q")  # a list of a million numbers takes 40 MB
+
+    def read_later() -> Iterator[Piece]:
+        for columns in store.result_columns(tournament, after_match=last_match):
+            later.extend(columns.matches)
+            yield Piece.of(columns, labels, games)
+
+    pieces += in_large_pieces(read_later())
     if not pieces:
         return TournamentResults(tournament.number, (), (), ())
     until_match = max(last_match, later[-1] - LATEST_MATCHES if later else 0)
@@ -98,7 +104,7 @@ def results_so_far(
         if path is not None and steady - read.in_file >= MIN_KEPT_MATCHES:
             _write(path, read)
             read = read._replace(in_file=steady)
-    if read is not None:
+    if read is not None and read.in_file < len(read.piece.bots):
         kept[identity] = read
         while sum(len(other.piece.bots) for other in kept.values()) > MAX_KEPT_MATCHES:
             kept.popitem(last=False)
