@@ -77,13 +77,13 @@ def sign_in(visit: Visit, name: str, password: str, next: str = "/") -> Done:
         raise UsageError(WRONG)
     for key, _ in limits:
         visit.people.rates.forget(key)
-    return Done(to=place_of_ours(next), sentence="signed in", session=begin_session(visit, person))
+    return Done(to=place_of_ours(next), sentence="signed in", session=begin_session(visit, person, stored))
 
 
-def begin_session(visit: Visit, person: Person) -> str:
+def begin_session(visit: Visit, person: Person, checked_hash: str | None = None) -> str:
     """Sign a person in, and return the secret of the new session; the one that the browser had ends."""
     _end_session(visit)
-    return visit.people.sessions.begin(person, visit.device, visit.address)
+    return visit.people.sessions.begin(person, visit.device, visit.address, checked_hash)
 
 
 def _end_session(visit: Visit) -> None:
@@ -155,10 +155,11 @@ def end_all_sessions(visit: Visit) -> Done:
 @Operation("POST", "/account/password", Who.MEMBER_IN_BROWSER, form="/account", takes_password=True)
 def change_password(visit: Visit, present: str, password: str, again: str | None = None) -> Done:
     """Change the password."""
-    check_present(visit, present)
+    checked_hash = check_present(visit, present)
     check_new_password(password, again, visit.person.name, "new passwords")
-    visit.people.accounts.set_password(visit.person, hash_password(password))
-    secret = visit.people.sessions.begin(visit.person, visit.device, visit.address)
+    new_hash = hash_password(password)
+    visit.people.accounts.set_password(visit.person, new_hash, checked_hash)
+    secret = visit.people.sessions.begin(visit.person, visit.device, visit.address, new_hash)
     return Done(to="/account", sentence="the password is changed", session=secret)
 
 
@@ -200,11 +201,13 @@ def check_new_password(password: str, again: str | None, name: str, passwords: s
         raise UsageError(f"the two {passwords} differ")
 
 
-def check_present(visit: Visit, password: str) -> None:
-    """Raise UsageError unless this is the person's password; ProblemError after too many attempts."""
+def check_present(visit: Visit, password: str) -> str | None:
+    """Return the hash of the person's password, or raise UsageError if this is another; ProblemError if tried often."""
     spend(visit.people, f"password of {visit.person.number}", PASSWORD_TRIES)
-    if not is_right(password, visit.people.accounts.password_hash(visit.person)):
+    stored = visit.people.accounts.password_hash(visit.person)
+    if not is_right(password, stored):
         raise UsageError("the present password is not right")
+    return stored
 
 
 def _token(token: Token, visit: Visit) -> TokenLine:

@@ -70,8 +70,14 @@ class Accounts(TimedRepository):
         return self._database.scalar(query)
 
     @writes
-    def set_password(self, connection: Connection, person: Person, password_hash: str) -> None:
-        """Change a password. All sessions of the person end, and links to choose another one."""
+    def set_password(
+        self, connection: Connection, person: Person, password_hash: str, checked_hash: str | None = None
+    ) -> None:
+        """Change a password. All sessions of the person end, and links to choose another one.
+
+        ``checked_hash`` is that of the password which was right a moment ago, if one was asked for.
+        """
+        lock_open_person(connection, person.number, checked_hash)
         connection.execute(people.update().where(people.c.id == person.number).values(password_hash=password_hash))
         for table in (sessions, invitations):
             connection.execute(delete(table).where(table.c.person_id == person.number))
@@ -174,9 +180,18 @@ def find_person(connection: Connection, name: str) -> Person:
     return person_of(row)
 
 
-def lock_person(connection: Connection, number: int) -> None:
-    """Let one transaction at a time do something for a person, so that limits hold; in any database."""
+def lock_open_person(connection: Connection, number: int, checked_hash: str | None = None) -> None:
+    """Let one transaction at a time do something for a person, so that limits hold; in any database.
+
+    Raises:
+        UsageError: if the account is closed, or its password is not the checked one any more.
+    """
     connection.execute(people.update().where(people.c.id == number).values(id=number))
+    now = connection.execute(select(people.c.closed_at, people.c.password_hash).where(people.c.id == number)).one()
+    if now.closed_at is not None:
+        raise UsageError("the account is closed")
+    if checked_hash not in (None, now.password_hash):
+        raise UsageError("the password has just been changed")
 
 
 def person_of(row: Row[Any]) -> Person:

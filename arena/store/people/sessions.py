@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, se
 
 from arena.base.errors import UnwritableError, UsageError
 from arena.base.names import is_printable_text
-from arena.store.people.accounts import lock_person, person_of
+from arena.store.people.accounts import lock_open_person, person_of
 from arena.store.people.schema import TimedRepository, count_rows, people, sessions, tokens
 from arena.store.people.secret import digest_of, new_secret, new_token
 from arena.store.people.values import DAY_SECONDS, Person, Scope, Session, Token
@@ -94,8 +94,11 @@ class Sessions(_Proofs):
     _table = sessions
 
     @writes
-    def begin(self, connection: Connection, person: Person, device: str, address: str) -> str:
-        """Sign a person in whose password was right, and return the secret for the browser."""
+    def begin(
+        self, connection: Connection, person: Person, device: str, address: str, checked_hash: str | None = None
+    ) -> str:
+        """Sign a person in, and return the secret for the browser; ``checked_hash`` as in ``Accounts.set_password``."""
+        lock_open_person(connection, person.number, checked_hash)
         secret = new_secret()
         row = {
             "digest": digest_of(secret),
@@ -161,7 +164,7 @@ class Tokens(_Proofs):
         if not 1 <= days <= MAX_DAYS:
             raise UsageError(f"days = {days}: expected 1 to {MAX_DAYS}")
         now = self._clock.text()
-        lock_person(connection, person.number)
+        lock_open_person(connection, person.number)
         connection.execute(delete(tokens).where(tokens.c.expires_at <= now))
         count = count_rows(connection, tokens.c.person_id == person.number)
         if count >= MAX_TOKENS:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, func, select
 
 from arena.base.errors import UsageError
-from arena.store.people.accounts import lock_person
+from arena.store.people.accounts import lock_open_person
 from arena.store.people.rates import Rate, take
 from arena.store.people.schema import SUBMITTING, count_rows, meta, people, submissions
 from arena.store.people.secret import new_secret
@@ -94,9 +94,7 @@ class Submissions(BotNames):
             raise UsageError(f"the note has {len(note)} characters; expected at most {MAX_NOTE_CHARACTERS}")
         same_bytes = {"person_id": person.number, "digest": digest, "file_name": file_name[:MAX_FILE_NAME_CHARACTERS]}
         same = select(submissions.c.id).filter_by(**same_bytes).where(submissions.c.state.not_in(_AGAIN))
-        lock_person(connection, person.number)
-        if connection.execute(select(people.c.closed_at).where(people.c.id == person.number)).scalar():
-            raise UsageError("the account is closed")
+        lock_open_person(connection, person.number)
         earlier = connection.execute(same.order_by(submissions.c.id.desc())).scalar()
         if earlier is not None:
             return get_submission(connection, earlier)
@@ -113,7 +111,7 @@ class Submissions(BotNames):
         """Let a rejected submission of a person wait again; UsageError if it is not rejected, or too much waits."""
         mine = (submissions.c.id == number) & (submissions.c.person_id == person.number)
         values = {"state": SubmissionState.WAITING, "tries": 0, "finished_at": None, "reason": "", "report": ""}
-        lock_person(connection, person.number)
+        lock_open_person(connection, person.number)
         self._take_place(connection, person)
         share_submitting(connection)
         change = submissions.update().where(mine, submissions.c.state == SubmissionState.REJECTED)

@@ -153,6 +153,30 @@ def test_two_operators_who_close_each_other_at_once_leave_one(store, place, now,
 
 
 @on_both
+def test_who_knew_a_password_that_was_just_changed_or_closed_out_is_not_signed_in(store, ada):
+    store.accounts.set_password(ada, "old")
+    store.accounts.set_password(ada, "new", "old")
+    for work in (
+        lambda: store.sessions.begin(ada, "", "", "old"),  # whose check took longer than the change
+        lambda: store.accounts.set_password(ada, "stolen", "old"),
+    ):
+        with pytest.raises(UsageError, match="the password has just been changed"):
+            work()
+    assert store.accounts.password_hash(ada) == "new"
+    store.accounts.close("ada", BY, "")
+    for work in (
+        lambda: store.sessions.begin(ada, "", "", "new"),
+        lambda: store.tokens.make(ada, "late", [Scope.READ], 1),
+        lambda: store.accounts.set_password(ada, "late"),
+        lambda: store.submissions.check_again(ada, 1),
+    ):
+        with pytest.raises(UsageError, match="the account is closed"):
+            work()
+    store.accounts.reopen("ada", BY, "")
+    assert (store.sessions.all(ada), store.tokens.all(ada)) == ([], [])
+
+
+@on_both
 def test_a_session_proves_who_somebody_is_and_is_stored_as_a_digest(store, ada, tmp_path):
     secret = store.sessions.begin(ada, "a browser", "192.0.2.1")
     found = store.sessions.find(secret)
