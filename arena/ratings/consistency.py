@@ -128,11 +128,12 @@ def _pairs(encounters: EncounterArrays) -> _Pairs:
             pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
             shares.append(share[row])
         start += len(distinct.counts)
-    key = combined([np.concatenate(kinds), np.concatenate(pairs)])
-    first, met = numbered(key)
-    mean = np.bincount(met, np.concatenate(shares), len(first)) / np.bincount(met, minlength=len(first))
-    occurrences = encounters.occurrences[np.concatenate(kinds)[first]]
-    values, number = np.unique(np.concatenate(pairs)[first], return_inverse=True)
+    kind, pair, share = np.concatenate(kinds), np.concatenate(pairs), np.concatenate(shares)
+    del kinds, pairs, shares  # eight bytes a match each
+    first, met = numbered(combined([kind, pair]))
+    mean = np.bincount(met, share, len(first)) / np.bincount(met, minlength=len(first))
+    occurrences = encounters.occurrences[kind[first]]
+    values, number = np.unique(pair[first], return_inverse=True)
     total = np.bincount(number, occurrences, len(values))
     score = np.bincount(number, occurrences * mean, len(values)) / total
     squares = np.bincount(number, occurrences * mean * mean, len(values))

@@ -118,7 +118,9 @@ class FittedEncounters:
         losses = -(means + self.draws)
         in_order = np.sort(losses, axis=1)
         has_ties = bool((in_order[:, 1:] == in_order[:, :-1]).any())
+        del in_order  # a copy of all draws, as the next two are
         order = np.argsort(losses, axis=1, kind="stable" if has_ties else None)  # stable takes five times as long
+        del losses
         ranks = np.empty(order.shape[::-1], dtype=np.int32)
         np.put_along_axis(ranks.T, order, np.arange(1, len(means) + 1, dtype=np.int32)[None, :], axis=1)
         low, high = _in_order(ranks, *(ceil(len(self.draws) * share) - 1 for share in (0.025, 0.975)))
