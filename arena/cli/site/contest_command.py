@@ -158,7 +158,7 @@ def change(contest: str, file: Path, reason: str) -> None:
     new = reading_of_file(file)
     with ArenaHome(global_option("home"), store=global_option("store")) as home, opened_people() as people:
         before = people.contests.get(contest).contest
-        changed = change_contest(home.store, people, COMMAND_LINE, contest, new, reason).contest
+        changed = change_contest(home.store, people, COMMAND_LINE, before, new, reason).contest
     if before == changed:
         click.echo(printable(f"Nothing in {file} is different: {contest} stays as it is."))
         return

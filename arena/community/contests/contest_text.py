@@ -116,10 +116,11 @@ def announce(store: Store, people: PeopleStore, by: str, new: ContestReading) ->
     return people.contests.add(by, new, _taken_names(store, new))
 
 
-def change(store: Store, people: PeopleStore, by: str, name: str, new: ContestReading, reason: str) -> StoredContest:
+def change(
+    store: Store, people: PeopleStore, by: str, before: Contest, new: ContestReading, reason: str
+) -> StoredContest:
     """Change what can still be changed of a contest; raise ContestError with everything that is wrong."""
-    taken = _taken_names(store, new, people.contests.get(name).contest.tournaments)
-    return people.contests.change(by, name, new, reason, taken)
+    return people.contests.change(by, before.name, new, reason, _taken_names(store, new, before.tournaments), before)
 
 
 def _taken_names(store: Store, new: ContestReading, own: Collection[str] = ()) -> list[Mistake]:

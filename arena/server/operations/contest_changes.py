@@ -204,7 +204,7 @@ def change_contest(visit: Visit, sent: Change) -> Done:
     new = read_apart(text)
     if new.contest == stored.contest and not new.mistakes:
         raise UsageError(f"contest {stored.name!r}: nothing is different")
-    change(visit.homes.public().store, visit.people, visit.person.name, stored.name, new, sent.reason)
+    change(visit.homes.public().store, visit.people, visit.person.name, stored.contest, new, sent.reason)
     return _done(stored.name, f"changed the contest {stored.name}")
 
 

@@ -112,14 +112,21 @@ class Contests(TimedRepository):
         written: Contest | ContestReading,
         reason: str,
         faults: Sequence[Mistake] = (),
+        before: Contest | None = None,
     ) -> StoredContest:
-        """Change a contest, if anything differs, or raise ContestError as ``add`` does."""
+        """Change a contest, if anything differs, or raise ContestError as ``add`` does.
+
+        Raises:
+            UsageError: if it is not as it was ``before`` any more, from which the new one was made.
+        """
         new = read_of(written)
         contest = new.contest
         if not is_reason(reason):
             faults = (*faults, Mistake("reason", ACCEPTED, repr(shortened_text(reason))))
         now = self._clock.text()
         stored = locked_contest(connection, name)
+        if before not in (None, stored.contest):
+            raise UsageError(f"contest {name!r}: another director has just changed it; look at it, and try again")
         if stored.contest == contest and not (new.mistakes or faults):
             return stored
         details = "; ".join(differences(stored.contest, contest))

@@ -12,7 +12,7 @@ from arena.community.contests.contest_text import contest_text, template_names, 
 from arena.games import GAMES
 from arena.server.http.page_response import FIRST_SECONDS
 from arena.server.operations import contest_changes
-from arena.server.operations.contest_form import NewContest, form_template, form_text
+from arena.server.operations.contest_form import NewContest, changed_text, form_template, form_text
 from arena.site.frame.model import Lane
 from arena.store.home import ArenaHome
 from arena.store.people.values import Role, Scope
@@ -67,6 +67,21 @@ async def announced(dora, **changes):
 
 def log_of(world):
     return [(line.by, line.action, line.subject, line.reason) for line in world.store.log.lines(hidden=())]
+
+
+async def test_what_another_director_has_just_changed_is_not_undone(world, dora, monkeypatch):
+    address = await announced(dora)
+
+    def read_late(text):
+        before = contest_text(world.store.contests.get("spring").contest)
+        world.store.contests.change("olga", "spring", reading_of(changed_text(before, {"title": '"New"'})), "hers")
+        return reading_of(text)
+
+    monkeypatch.setattr(contest_changes, "read_apart", read_late)
+    sent = {"description": "Mine", "reason": "his"}
+    await answered(dora.post(f"{address}/change", data=sent), 400, "another director has just changed it; look at it")
+    stored = world.store.contests.get("spring").contest
+    assert (stored.title, stored.description) == ("New", FORM["description"].replace("\r", ""))
 
 
 @pytest.mark.slow(sample=True)
