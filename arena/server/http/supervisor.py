@@ -189,7 +189,13 @@ def _checker(view: View, _: Program) -> Look:
 
 
 def _contests(view: View, _: Program) -> Look:
-    return Look(" ".join(stored.name for stored in view.people.contests.all() if has_work(stored, view.people)))
+    """Tell what is asked of a contest after it was played from the matches that the service was last started for."""
+    waiting, requests = [], view.people.requests
+    for stored in view.people.contests.all():
+        if has_work(stored, view.people):
+            asked = [found.number for name in stored.contest.tournaments if (found := requests.next(name))]
+            waiting.append(f"{stored.name} {stored.played_at} {stored.reveal_asked_at} {asked}")
+    return Look("; ".join(waiting))
 
 
 def _results(view: View, _: Program) -> Look:

@@ -16,6 +16,7 @@ from arena.server.http import supervisor
 from arena.server.http.supervisor import Service, View, _is_wanted, _Watched
 from arena.server.operating.service_programs import programs
 from arena.store.home import PEOPLE_FILE, ArenaHome
+from arena.store.people.contest import ContestStage
 from arena.store.people.directors import DesiredState, DirectorState
 from arena.store.people.people_store import PeopleStore
 from arena.store.people.unrated_match import Choices
@@ -120,6 +121,29 @@ def test_a_service_that_runs_is_not_started_and_looks_again_when_it_has_ended(wo
     assert world.wanted() == []
     submit_bot(world, "b")
     assert world.wanted() == ["checker"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda world: world.people.contests.ask_to_reveal("ada", "spring", "We are all here."),
+        lambda world: world.people.requests.add("spring", "void", {}, subject="", reason="Because.", by="ada"),
+    ],
+    ids=["a revelation", "a correction"],
+)
+def test_what_is_asked_of_a_played_contest_is_done_also_right_after_its_service_has_ended(world, ask):
+    world.wanted()
+    world.people.contests.add("ada", contest_of(house_bots=None, opens_at="2027-01-16T08:00:00"))
+    world.seconds = NOW + 400 * DAY
+    assert "contests" in world.wanted()
+    contests = world.watched[1].service
+    contests.rests = False
+    world.people.directors.report_state("spring", "contest", DirectorState.IDLE)
+    world.people.contests.set_stage(world.people.contests.get("spring"), ContestStage.PLAYED)
+    contests.rests = True  # it has ended, and before anybody looks a director asks
+    ask(world)
+    assert world.wanted() == ["contests"]
+    assert world.wanted() == []
 
 
 def test_a_check_that_was_given_up_is_done_when_its_time_has_come(world):
