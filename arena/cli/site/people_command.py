@@ -69,9 +69,9 @@ reason_option = click.option("--reason", default="", metavar="TEXT", help="Why, 
 
 
 def _checked_site(_context: click.Context, _option: click.Parameter, site: str) -> str:
-    if not site.startswith(("http://", "https://")):
-        raise UsageError(f"--site {site!r}: expected an address such as https://arena.example.org")
-    return site
+    from arena.cli.remote.credentials import site_address
+
+    return str(site_address(site, may_be_plain=True))
 
 
 site_option = click.option(
@@ -287,4 +287,4 @@ def _with_article(role: Role) -> str:
 
 
 def _link(site: str, secret: str) -> str:
-    return f"{printable(site).rstrip('/')}/invitations/{secret}"
+    return f"{site}/invitations/{secret}"
