@@ -53,6 +53,21 @@ def test_a_contest_that_is_over_has_no_leader_so_far(is_finished, is_over, told)
     assert text(part(call, shown=shown, is_over=is_over)) == told
 
 
+@pytest.mark.parametrize(
+    ("is_over", "told"),
+    [
+        (False, "No match has been recorded yet."),
+        (True, "The arena is computing who is first; reload the page in a minute."),
+    ],
+)
+def test_directors_see_no_result_from_before_the_end_once_everything_is_played(is_over, told):
+    verdict = SimpleNamespace(parts=lambda: ["No match has been recorded yet."])
+    shown = SimpleNamespace(is_hidden=True, is_finished=False, places=[], standings=[], verdict=verdict)
+    call = '{% import "contest_parts.html.jinja" as c with context %}{{ c.result(shown, is_over) }}'
+    only_directors = "Only directors see this until the results are revealed."
+    assert text(part(call, shown=shown, is_over=is_over)) == f"{only_directors}{told}"
+
+
 def test_a_text_leads_to_a_page_and_a_heading_says_what_its_column_means():
     assert part('{{ parts.to("a & b", "matches", tournament="t") }}') == '<a href="/matches?tournament=t">a &amp; b</a>'
     assert part('{{ parts.to("a", "no such page") }}', ServedLinks({})) == "a"

@@ -121,7 +121,7 @@ def submit_command(
     files a new version in bot.toml.
 
     \b
-    arena submit mybot --to https://arena.example.org
+    arena submit my_bot --to https://arena.example.org
 
     submits it to an arena elsewhere, after `arena site login`, and shows what becomes of it. The same files again are
     the same submission, so you can repeat a command that was interrupted.
@@ -240,7 +240,7 @@ def challenge_command(
     """Let your bot play against RIVAL at the site of an arena: two matches, with each bot in both seats, unrated.
 
     \b
-    arena challenge greedy --mine mybot --game differences --at https://arena.example.org
+    arena challenge greedy --mine my_bot --game differences --at https://arena.example.org
 
     RIVAL is any bot that visitors may play against there. Only you see the matches.
     """
