@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -230,11 +231,15 @@ REFUSED = [
     ("quality differences --compare colour=red,blue", "colour"),
     ("quality differences -o size=4 --compare size=4,5", "size is given by --option as well"),
     ("quality differences --json /nowhere/at/all", "'/nowhere/at/all' can't be written"),
+    ("quality differences --json fifo", "'fifo' can't be written: No such device or address"),
+    ("repair multiplication --store BAD", "store 'BAD': expected a URL such as postgresql://user@host/database"),
 ]
 
 
 @pytest.mark.parametrize(("line", "message"), REFUSED)
-def test_what_the_lab_can_not_do_is_refused_in_a_sentence(lab, line, message):
+def test_what_the_lab_can_not_do_is_refused_in_a_sentence(lab, line, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")  # which nobody reads
     assert message in refusal(lab, *line.split())
 
 

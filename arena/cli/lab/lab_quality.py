@@ -100,8 +100,9 @@ def quality(
     else:
         name, first_value, second_value = _compared(game, compare, values)
         both_rules = [_rules(game, {**values, name: value}) for value in (first_value, second_value)]
+        found = votes_between(game, global_option("home"))  # first, for it may be unreadable
         first, second = (_surveyed(rules, game, plan, quiet) for rules in both_rules)
-        votes = count_votes(votes_between(game, global_option("home")), game, (first.options, second.options))
+        votes = count_votes(found, game, (first.options, second.options))
         result = Comparison(option=name, values=(first_value, second_value), reports=(first, second), votes=votes)
         text = _comparison_text(result)
     if not quiet:

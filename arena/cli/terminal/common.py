@@ -327,6 +327,8 @@ def check_directories(*files: Path | None) -> None:
         with failing_as(UsageError, f"{str(file)!r} can't be written"):  # a name may be too long
             if file is not None and (file.is_dir() or not file.parent.is_dir()):
                 raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
+            if file is not None and file.is_fifo():
+                os.open(file, os.O_WRONLY | os.O_NONBLOCK)  # an error if nobody reads it; stays open for who does
 
 
 def write_file(file: Path, content: str | bytes) -> None:
@@ -336,10 +338,10 @@ def write_file(file: Path, content: str | bytes) -> None:
     """
     data = content if isinstance(content, bytes) else content.encode()
     with failing_as(UsageError, f"{str(file)!r} can't be written"):
-        target = Path(os.path.realpath(file))  # a link stays, and its file is replaced; one to itself is no error
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
+        if file.exists() and not file.is_file():
+            file.write_bytes(data)
             return
+        target = Path(os.path.realpath(file))  # a link stays, and its file is replaced; one to itself is no error
         unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}")
         try:
             write_new(unfinished, data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from arena.base.errors import UsageError, suggestion
+from arena.base.errors import StoreError, UsageError, suggestion
 
 HELP_LINE = "Global options: --home, --store; see arena --help."
 """Below the help of every command."""
@@ -44,6 +44,9 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
     if first != value:
         both_values = f"{_shown(value)!r} after the command and {_shown(first)!r} before it"
         raise UsageError(f"--{option.name}: {both_values}; expected one of them")
+    if option.name == "store" and value and not value.startswith("postgresql"):  # some commands open it late, or never
+        shown = re.sub("://.*@", "://***@", value, flags=re.DOTALL)
+        raise StoreError(f"store {shown!r}: expected a URL such as postgresql://user@host/database")
 
 
 def _shown(value: str) -> str:

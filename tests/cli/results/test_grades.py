@@ -162,6 +162,14 @@ def test_groups_are_those_of_the_claims_and_rows_of_equals_end(claims, indiffere
     assert "".join(line.group for line in decided_table("abcde", claims, indifference).lines) == groups
 
 
+def test_what_another_program_reads_from_a_pipe_is_written_to_it():
+    read_end, write_end = os.pipe()
+    write_file(Path(f"/dev/fd/{write_end}"), "a")  # as /dev/stdout is in "arena lab quality … --json /dev/stdout | jq"
+    assert os.read(read_end, 9) == b"a"
+    for end in (read_end, write_end):
+        os.close(end)
+
+
 def test_files_are_written_through_links_and_in_place_of_one_to_itself(tmp_path):
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "loop").symlink_to("loop")
