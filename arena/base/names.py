@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from arena.base.errors import DefinitionError, UnknownNameError, UsageError, expect
-from arena.base.text import shortened_text
+from arena.base.text import shortened_text, toml_value
 
 GAMES_DIRECTORY_VARIABLE = "ARENA_GAMES_DIRECTORY"
 """Set by the command line, also for the programs that it starts: where external games are looked for last."""
@@ -84,7 +84,7 @@ def check_tournament_name(name: str, where: str, bots: KnownNames | None = None)
     is_accepted = 1 <= len(name) <= MAX_CHARACTERS and allowed and name == name.strip() and name[0] not in "-."
     if not is_accepted and (bots is None or not bots.is_known(name)):
         expected = f"expected 1 to {MAX_CHARACTERS} letters, digits, '.', '_', '-' and spaces inside"
-        raise DefinitionError(f"{where} = {name!r}: {expected}")
+        raise DefinitionError(f"{where} = {toml_value(name)}: {expected}")
 
 
 def is_version(text: str) -> bool:

@@ -40,6 +40,7 @@ REFUSED = {
     "a NUL": ({}, '[[entrants]]\nbot = "\\u0000"', 'entrants[2].bot = "\\u0000": expected a text without the char'),
     "isolation": ({"isolation": '"jail"'}, "", "isolation = 'jail': expected 'auto', 'none', 'limits'"),
     "name": ({"name": '"a/b"'}, "", "name = 'a/b': expected 1 to 64 letters"),
+    "a name of a NUL": ({"name": '"\\u0000"'}, "", 'name = "\\u0000": expected 1 to 64 letters'),
     "same name twice": ({}, MINIMAL, "entrants[2].name = 'minimal': another entrant has this name"),
     "Cyrillic": ({}, f'{MINIMAL}name = "minim\\u0430l"', r"(minim\u0430l): it looks like the name of another entrant"),
     "no such bot": ({}, '[[entrants]]\nbot = "./nobody"', "entrants[2]: bot '"),
