@@ -48,6 +48,7 @@ from arena.site.frame.model import Model
 from arena.site.matches.games_model import GamePage, GameParameters
 from arena.site.page_table import PAGE_BY_NAME
 from arena.store.people.rates import Rate
+from arena.store.people.secret import digest_of
 from arena.store.people.values import Permission
 
 CHANGES = Rate(120, 3600.0)
@@ -196,11 +197,13 @@ def add_contest(visit: Visit, sent: NewContest) -> Done:
 def change_contest(visit: Visit, sent: Change) -> Done:
     """Change what can still be changed of a contest."""
     stored = found_contest(visit, sent.name)
-    text = sent.text
+    text, before = sent.text, contest_text(stored.contest)
+    if sent.before not in ("", digest_of(before)):
+        raise UsageError(f"contest {stored.name!r}: another director has just changed it; look at it, and try again")
     if not text.strip():
         given = sent.model_dump(include=set(KINDS), exclude_none=True)
         changes = {key: KINDS[key].toml(value) for key, value in given.items()}
-        text = changed_text(contest_text(stored.contest), changes)
+        text = changed_text(before, changes)
     new = read_apart(text)
     if new.contest == stored.contest and not new.mistakes:
         raise UsageError(f"contest {stored.name!r}: nothing is different")

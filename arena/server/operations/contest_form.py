@@ -156,6 +156,7 @@ class Change(Fields):
 
     name: ContestName
     reason: str = Field("", title=REASON_TITLE)
+    before: str = ""
     text: Annotated[str, SEVERAL_LINES] = Field("", title="The contest")
     title: str | None = Field(None, title="Title")
     description: Annotated[str | None, SEVERAL_LINES] = Field(None, title="Description")

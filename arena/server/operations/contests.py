@@ -43,6 +43,7 @@ from arena.store.people.contest import (
 )
 from arena.store.people.contest_messages import MAX_MESSAGE_CHARACTERS, last_news
 from arena.store.people.rates import Rate
+from arena.store.people.secret import digest_of
 from arena.store.people.values import Permission
 
 MESSAGES = Rate(60, 3600.0)
@@ -177,8 +178,10 @@ def _tournaments(visit: Visit, stored: StoredContest, visibility: Visibility) ->
 
 def _changes(visit: Visit, stored: StoredContest, phase: ContestPhase) -> ContestChanges:
     contest = stored.contest
+    text = contest_text(contest)
     return ContestChanges(
-        text=contest_text(contest),
+        text=text,
+        before=digest_of(text),
         time_zone=contest.time_zone,
         fields=changeable_fields(contest),
         titles=titles_of(Change),

@@ -105,9 +105,14 @@ class ContestTournament(Model):
 
 
 class ContestChanges(Model):
-    """What a director can do with a contest, and in ``note`` why it does not continue."""
+    """What a director can do with a contest, and in ``note`` why it does not continue.
+
+    Attributes:
+        before: a digest of the text; what is sent with it changes nothing if the text is another one by then.
+    """
 
     text: str
+    before: str
     time_zone: str
     fields: Mapping[str, str]
     titles: Mapping[str, str]

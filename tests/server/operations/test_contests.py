@@ -84,6 +84,21 @@ async def test_what_another_director_has_just_changed_is_not_undone(world, dora,
     assert (stored.title, stored.description) == ("New", FORM["description"].replace("\r", ""))
 
 
+async def test_a_form_from_before_the_change_of_another_director_undoes_nothing(world, dora):
+    address = await announced(dora)
+    page = (await dora.get(address)).text
+    [before] = set(re.findall(r'name="before" value="(.+?)"', page))
+    assert (await world.browser("olga").post(f"{address}/change", data={"title": "New", "reason": "hers"})).is_redirect
+    for sent in ({"title": FORM["title"], "description": "Mine"}, {"text": contest_text(contest_of())}):
+        again = dora.post(f"{address}/change", data=sent | {"reason": "his", "before": before})
+        page = (await answered(again, 400, "another director has just changed it; look at it")).text
+    assert world.store.contests.get("spring").contest.title == "New"
+    [now] = set(re.findall(r'name="before" value="(.+?)"', page))
+    sent = {"description": "Mine", "reason": "his", "before": now}
+    assert (await dora.post(f"{address}/change", data=sent)).is_redirect
+    assert world.store.contests.get("spring").contest.description == "Mine"
+
+
 @pytest.mark.slow(sample=True)
 async def test_a_contest_is_made_by_the_form(world):
     assert await announced(world.browser("dora")) == "/contests/spring"
