@@ -95,6 +95,8 @@ class Solver:
         if by is By.PROOF or (by is None and self.is_proved):
             return self._proved()
         if by is By.SEARCH:
+            if self.is_proved:  # else nothing would be searched
+                return search_solution(self._game, self._limits, Proof(), replace(self._bare, proofs=()))
             return self._by_search()
         if by is By.KERNEL:
             return self._by_kernel(self._limits)
@@ -105,8 +107,7 @@ class Solver:
 
     def _with_pie(self, game: Pie) -> Solution | None:
         """Solve by what the states without the pie rule are worth; None with a table, or where they are few."""
-        states = count_states(game.rules, self._path)
-        if self.table is not None or (states is not None and states <= FEW_STATES):
+        if self.table is not None or self._are_few_without_pie(game):
             return None
         plan = self.plan()
         if plan.memory_bytes is not None and self._limits.deadline == float("inf"):
@@ -128,6 +129,10 @@ class Solver:
             memory_bytes=plan.memory_bytes or 0,
         )
 
+    def _are_few_without_pie(self, game: Pie) -> bool:
+        states = count_states(game.rules, self._path)
+        return states is not None and states <= FEW_STATES
+
     def _proved(self) -> Solution:
         proof = self._proof
         if not proof.names:
@@ -140,6 +145,8 @@ class Solver:
     def plan(self, by: By | None = None) -> Plan:
         """Return what solving would take; where it is by the kernel, that is built now."""
         if by is None and isinstance(self._game, Pie):
+            if self._are_few_without_pie(self._game):
+                return plan_of(self._game, self._path)
             inner = Solver(self._game.rules, self._path, self._limits)
             plan = inner.plan()
             self.kernel_problem = inner.kernel_problem

@@ -211,6 +211,18 @@ def test_ctrl_c_leaves_what_is_known_by_then(solve, monkeypatch, arguments, valu
     assert (found["low"] or -108) <= value <= found["high"] <= 108  # three jumps of at most 36 squares
 
 
+def test_a_search_that_is_asked_for_does_not_rest_on_a_proof(solve):
+    code, out, _ = solve("differences", "-o", "size=4", "--by", "search", "--json")
+    found = json.loads(out)
+    assert (code, found["margin"], found["known"], found["proofs"]) == (0, 0, "search", [])
+
+
+def test_a_table_with_a_pie_is_not_announced_as_that_of_the_game_without(solve):
+    code, out, err = solve("differences", "-o", "size=5", "-o", "pie=1")
+    assert code == 0
+    assert "how many states there are is not known beforehand" in " ".join((out + err).split())
+
+
 def test_a_terminal_shows_how_far_a_long_solution_is(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     looking = lab_solve.Looking("plaid", deadline=100.0, is_quiet=False)
