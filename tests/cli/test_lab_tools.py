@@ -3,8 +3,10 @@ import os
 
 import pytest
 
+from arena.analysis.text.tables import fitted_table
 from arena.base.errors import UsageError
 from arena.cli.lab import lab_command as lab_kernels
+from arena.cli.lab.lab_puzzles import COLUMNS
 from arena.games.kernels.kernel import KERNEL_NAMES
 from arena.games.kernels.loading import load
 from arena.games.kernels.sameness import Effort
@@ -141,6 +143,16 @@ def test_puzzles_are_listed_without_their_solutions_and_kept(lab, directory):
     assert len(kept["puzzles"]) == 2
     _, solved, _ = lab("puzzles", "cup", "--count", "2", "--solutions")
     assert all(one["choices"][one["solution"]]["text"] in solved for one in kept["puzzles"])
+
+
+def test_a_list_of_puzzles_in_80_columns_shortens_no_word():
+    row = {
+        "puzzle": 50, "game": "multiplication", "position": "250/12", "seat": 1, "goal": "draw", "plies": 7,
+        "theme": "greed fails", "choices": 24, "lines_log2": 10.2, "missed": "1 of 1", "by": "random_legal@1",
+    }  # fmt: skip
+    text, left_out = fitted_table(COLUMNS, [row], 80)
+    assert "greed fails" in text and "random_legal@1" in text
+    assert left_out == ["game", "choices", "lines, log2"]
 
 
 def test_puzzles_are_written_as_json_and_into_a_file(lab, tmp_path):

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 COLUMNS = [
     Column("puzzle", "puzzle"),
-    Column("game", "game", is_number=False),
+    Column("game", "game", is_number=False, drop_order=2),
     Column("position", "match/ply", is_number=False),
     Column("seat", "seat"),
     Column("goal", "goal", is_number=False),
     Column("plies", "plies"),
     Column("theme", "theme", is_number=False),
-    Column("choices", "choices", drop_order=3),
-    Column("lines_log2", "lines, log2", 1, drop_order=2),
+    Column("choices", "choices", drop_order=4),
+    Column("lines_log2", "lines, log2", 1, drop_order=3),
     Column("missed", "missed", is_number=False, drop_order=1),
     Column("by", "by", is_number=False, wraps=True),
 ]
