@@ -268,9 +268,10 @@ class TournamentReader(Repository):
             raise StoreError(f"{self._database.shown}: there are only comparisons; name one, such as {name!r}")
         raise StoreError(f"{self._database.shown}: there is no tournament yet; begin one with: arena run FILE")
 
-    def recorded_matches(self, tournament: StoredTournament | str) -> frozenset[int]:
-        """Return the numbers of the matches that have a record."""
-        query = select(records.c.match).where(records.c.tournament_id == self._number(tournament))
+    def recorded_matches(self, tournament: StoredTournament | str, within: range | None = None) -> frozenset[int]:
+        """Return the numbers of the matches that have a record, by default of all."""
+        limits = () if within is None else (records.c.match >= within.start, records.c.match < within.stop)
+        query = select(records.c.match).where(records.c.tournament_id == self._number(tournament), *limits)
         return frozenset(self._database.scalars(query))
 
     def last_match(self, tournament: StoredTournament | str) -> int:
@@ -313,8 +314,12 @@ class TournamentReader(Repository):
         """Yield all matches of the rounds later than ``after_round``, in order, reading them piece by piece."""
         return self._lines(tournament, after_round)
 
-    def seatings(self, tournament: StoredTournament | str) -> Iterator[Seating]:
-        """Yield the seats of each match of the schedule, in order: many times faster than whole lines.
+    def seatings(
+        self, tournament: StoredTournament | str, within: range | None = None, entrant: int | None = None
+    ) -> Iterator[Seating]:
+        """Yield the seats of matches of the schedule, in order: many times faster than whole lines.
+
+        By default of all; of an entrant, also matches of others whose numbers have its digits.
 
         Raises:
             StoreError: if a line does not fit the tournament's definition.
@@ -323,6 +328,10 @@ class TournamentReader(Repository):
         columns = (matches.c.match, matches.c.encounter, matches.c.round, matches.c.game, matches.c.seats)
         chosen = select(*columns).where(matches.c.tournament_id == tournament.number).order_by(matches.c.match)
         definition, seats_of, last = tournament.definition, dict[tuple[str, int], tuple[int, ...]](), 0
+        if within is not None:
+            chosen, last = chosen.where(matches.c.match < within.stop), within.start - 1
+        if entrant is not None:
+            chosen = chosen.where(matches.c.seats.contains(str(entrant)))
         while rows := self._database.rows(chosen.where(matches.c.match > last).limit(SEATINGS_CHUNK_ROWS)):
             for last, encounter, number, game, text in rows:
                 if (text, game) not in seats_of:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -66,7 +66,7 @@ class CorrectedTournament:
     @cached_property
     def last_round(self) -> int:
         """The last round in the schedule; 0 before the first."""
-        return max((line.round for line in self.lines), default=0)
+        return self.store.last_round(self.stored)
 
     @property
     def in_force(self) -> list[Correction]:
@@ -94,9 +94,22 @@ class CorrectedTournament:
         """Return the ``name@version`` of an entrant."""
         return self.definition.entrants[entrant].label
 
-    def matches_of(self, entrant: int) -> list[Seating]:
-        """Return the lines of the schedule in which an entrant sits."""
-        return [line for line in self.lines if entrant in line.seats]
+    def lines_of(self, numbers: Collection[int]) -> list[Seating]:
+        """Return the lines of some matches of the schedule."""
+        return [line for line in self.store.seatings(self.stored, self._around(numbers)) if line.match in numbers]
+
+    def without_record(self, numbers: Collection[int]) -> list[int]:
+        """Return which matches have no record, in order."""
+        return sorted(set(numbers) - self.store.recorded_matches(self.stored, self._around(numbers)))
+
+    def _around(self, numbers: Collection[int]) -> range:
+        return range(
+            max(1, min(numbers, default=1)), min(max(numbers, default=0), self.store.last_match(self.stored)) + 1
+        )
+
+    def matches_of(self, entrant: int | None) -> list[Seating]:
+        """Return the lines of the schedule in which an entrant sits; none for None."""
+        return [line for line in self.store.seatings(self.stored, entrant=entrant) if entrant in line.seats]
 
     def require_loose_field(self) -> None:
         """Raise UsageError if the tournament makes no sense without one of its entrants."""
@@ -200,14 +213,13 @@ def void_matches(store: Store, tournament: str, matches: Iterable[int], *, reaso
     with corrected_tournament(store, tournament, reason) as corrected:
         if not in_order:
             raise UsageError("matches: expected the number of at least one match")
-        missing = [number for number in in_order if number not in corrected.recorded]
-        if missing:
+        if missing := corrected.without_record(numbers):
             shown = shortened_text(", ".join(map(str, missing)))
             raise UsageError(
                 f"tournament {tournament!r}: no record of match {shown}; {len(corrected.recorded)} of its"
                 f" {len(corrected.lines)} matches have one"
             )
-        chosen = [line for line in corrected.lines if line.match in numbers]
+        chosen = corrected.lines_of(numbers)
         corrected.require_current_stage(chosen)
         replays = corrected.replays(chosen)
         details = CorrectionDetails(matches=in_order, missed=replays.missed)
@@ -257,8 +269,7 @@ def _details(undone: Correction, replays: Replays | None = None) -> CorrectionDe
 
 
 def _set_aside_by(corrected: CorrectedTournament, c: Correction) -> list[Seating]:
-    chosen = set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number))
-    return [line for line in corrected.lines if line.match in chosen]
+    return corrected.lines_of(set(corrected.store.corrections.set_aside_matches(corrected.stored, c.number)))
 
 
 def _require_nothing_later(corrected: CorrectedTournament, undone: Correction) -> None:
@@ -277,7 +288,7 @@ def _builds_on(corrected: CorrectedTournament, later: Correction, undone: Correc
         return True
     matches = {line.match for line in own}
     if undone.kind is CorrectionKind.ENTER:  # undoing the later one would bring records of the late entrant back
-        matches = {line.match for line in corrected.lines if undone.details.entrant in line.seats}
+        matches = {line.match for line in corrected.matches_of(undone.details.entrant)}
     if not matches.isdisjoint(corrected.store.corrections.set_aside_matches(corrected.stored, later.number)):
         return True
     if corrected.format.needs_results and any(
@@ -303,8 +314,8 @@ def _undo_other(corrected: CorrectedTournament, undone: Correction, lines: Seque
     entrant = undone.details.entrant
     if entrant is None or entrant in absent:
         return corrected.make(CorrectionKind.UNDO, _details(undone))
-    restored = {line.match for line in lines}
-    own = [line for line in corrected.matches_of(entrant) if line.match not in corrected.recorded | restored]
+    played = corrected.recorded | {line.match for line in lines}
+    own = [line for line in corrected.matches_of(entrant) if line.match not in played]
     own = [line for line in own if not _is_of_undone_entry(corrected, line)]
     replays = corrected.replays(own, absent)
     unskip = {line.match for line in own} - set(replays.skip)
@@ -319,7 +330,7 @@ def _is_of_undone_entry(corrected: CorrectedTournament, line: Seating) -> bool:
 
 def _undo_entry(corrected: CorrectedTournament, undone: Correction) -> Correction:
     entrant = undone.details.entrant
-    every = [line.match for line in corrected.lines if entrant in line.seats]
+    every = [line.match for line in corrected.matches_of(entrant)]
     recorded = [match for match in every if match in corrected.recorded]
     details = replace(_details(undone), absent_from=1)
     return corrected.make(CorrectionKind.UNDO, details, set_aside=recorded, skip=every)

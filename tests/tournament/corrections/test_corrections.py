@@ -13,7 +13,7 @@ from arena.base.enums import DisqualifiedMatches
 from arena.base.errors import DefinitionError, StoreError, UsageError
 from arena.match.players.manifest import load_bot
 from arena.ratings.sequential import Hypotheses
-from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
+from arena.tournament.corrections.corrected_tournament import CorrectedTournament, undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, enter_late, replace_bot, withdraw
 from arena.tournament.director import run_tournament
 from arena.tournament.experiments import comparison_definition
@@ -42,6 +42,19 @@ def whole(home):
 
 def matches_with(home, number):
     return {line.match for line in home.store.schedule(home.store.tournament("t")) if number in line.seats}
+
+
+def test_a_correction_reads_only_the_lines_around_its_matches(played, monkeypatch):
+    """Of a schedule of a million lines, all of them would take seconds."""
+    monkeypatch.setattr(
+        CorrectedTournament, "lines", property(lambda corrected: pytest.fail("read the whole schedule"))
+    )
+    before = whole(played)["records"]
+    void_matches(played.store, "t", [2, 5], reason="power cut")
+    undo_correction(played.store, "t", reason="no")
+    disqualify(played.store, "t", "dan", reason="cheated")
+    undo_correction(played.store, "t", reason="no")
+    assert whole(played)["records"] == before
 
 
 def test_files_that_are_neither_those_of_the_replaced_nor_of_the_new_bot_are_named(played, bots, mended, tmp_path):
