@@ -68,6 +68,10 @@ def record_problems(
     ):
         if recorded != expected:
             yield f"{name} = {_shown(recorded)}, but the schedule has {_shown(expected)}"
+
+
+def value_problems(record: MatchRecord) -> Iterator[str]:
+    """Yield what a record says that no arena has measured."""
     if record.started_at:
         yield from time_problems(record.started_at, "started_at")
     if record.isolation != IN_PROCESS:
@@ -151,8 +155,7 @@ def _rounds_again(
     for number in range(len(rounds) + is_finished):
         if number:
             planned.add_results(meetings(rounds[number - 1], definition))
-        upcoming = planned.next_round()
-        if upcoming is None:
+        if (upcoming := planned.next_round()) is None:
             return
         yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
 
@@ -277,9 +280,7 @@ def log_problems(log: Sequence[Correction], definition: Definition) -> Iterator[
     if [c.number for c in log] != list(range(1, len(log) + 1)):
         yield f"the log of corrections has the numbers {shortened_text(str([c.number for c in log]))}"
         return
-    undone: set[int] = set()
-    last_round = 0
-    replaced = replaced_entrants(log)
+    undone, last_round, replaced = set[int](), 0, replaced_entrants(log)
     for c in log:
         where, number = f"correction {c.number}", c.details.undoes
         yield from time_problems(c.made_at, f"the time of {where}")
@@ -353,7 +354,8 @@ def _aside_problems(aside: SetAside, line: ScheduledMatch, tournament: StoredTou
     try:
         record = record_from(aside.match, aside.text)
         replaced = replaced_entrants(log)
-        yield from (f"{where}: {text}" for text in record_problems(record, line, tournament.definition, replaced))
+        problems = chain(record_problems(record, line, tournament.definition, replaced), value_problems(record))
+        yield from (f"{where}: {text}" for text in problems)
         check_record(record)
     except (ArenaError, KeyError, TypeError, ValueError, IndexError) as error:
         yield f"{where}: {type(error).__name__}: {error}"
@@ -372,9 +374,7 @@ def _skipped_problems(line: ScheduledMatch, number: int, log: Sequence[Correctio
 def _void_problems(log: Sequence[Correction], aside: Set[tuple[int, int]]) -> Iterator[str]:
     """Yield corrections whose void matches are not those that they have set aside: matches with their corrections."""
     for c in in_force(log):
-        if c.kind is not CorrectionKind.VOID:
-            continue
         found = sorted(match for match, correction in aside if correction == c.number)
-        if found != list(c.details.matches):
+        if c.kind is CorrectionKind.VOID and found != list(c.details.matches):
             named, stored = (shortened_text(", ".join(map(str, n))) or "none" for n in (c.details.matches, found))
             yield f"correction {c.number} voids the matches {named}, but set aside are {stored}"

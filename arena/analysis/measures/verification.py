@@ -15,7 +15,7 @@ from arena.ratings.result_arrays import counting
 from arena.store.home import ArenaHome
 from arena.store.results.statements import derived_keys, record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
-from arena.tournament.consistency import correction_problems, record_problems, schedule_problems
+from arena.tournament.consistency import correction_problems, record_problems, schedule_problems, value_problems
 from arena.tournament.formats.format import format_class
 
 RATING_TOLERANCE = 0.02
@@ -57,6 +57,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             record = record_from(match, row.record)
             check_record(record)
             problems += _column_problems(row, record)
+            problems += (f"match {match}: {problem}" for problem in value_problems(record))
             if line is not None:
                 differing = record_problems(record, line, tournament.definition)
                 problems += (f"match {match}: {problem}" for problem in differing)

@@ -18,7 +18,7 @@ from arena.store.results.addition import Source, VoidTry
 from arena.store.results.rows import RecordRow, as_json, row_of
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, StoredTournament, utc_now
-from arena.tournament.consistency import MAX_NUMBER, isolation_problems, record_problems, time_problems
+from arena.tournament.consistency import MAX_NUMBER, isolation_problems, record_problems, time_problems, value_problems
 from arena.tournament.formats.format import format_class, format_of
 
 
@@ -154,7 +154,7 @@ def checked_row(
     """Return a record in the form it is stored here.
 
     Args:
-        replays: whether to replay it by the rules.
+        replays: whether to replay it by the rules, and to check what is measured.
         replaced: the entrants that may have had another version.
         audience: for whom it is taken: what the audience may not read is left out.
         key: of the home, for the digest of that.
@@ -164,6 +164,7 @@ def checked_row(
         record = MatchRecord.from_json(values)
         raise_first(record_problems(record, line, definition, replaced))
         if replays:
+            raise_first(value_problems(record))
             check_record(record)
         stored = values if audience.reads_all else record.to_json(audience, key)
         return row_of(record)._replace(record=as_json(stored))
