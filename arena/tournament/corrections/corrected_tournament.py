@@ -103,9 +103,9 @@ class CorrectedTournament:
         return sorted(set(numbers) - self.store.recorded_matches(self.stored, self._around(numbers)))
 
     def _around(self, numbers: Collection[int]) -> range:
-        return range(
-            max(1, min(numbers, default=1)), min(max(numbers, default=0), self.store.last_match(self.stored)) + 1
-        )
+        last = self.store.last_match(self.stored)
+        scheduled = [number for number in numbers if 1 <= number <= last]  # no database compares with every number
+        return range(min(scheduled, default=1), max(scheduled, default=0) + 1)
 
     def matches_of(self, entrant: int | None) -> list[Seating]:
         """Return the lines of the schedule in which an entrant sits; none for None."""

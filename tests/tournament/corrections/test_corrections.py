@@ -227,6 +227,10 @@ REFUSED = {
         lambda store: void_matches(store, "t", [1, 13, 99], reason="x"),
         "tournament 't': no record of match 13, 99; 12 of its 12 matches have one",
     ),
+    "a match beyond all numbers of a database": (
+        lambda store: void_matches(store, "t", [2**63], reason="x"),
+        "no record of match 9223372036854775808; 12 of",
+    ),
     "nothing left to withdraw from": (
         lambda store: withdraw(store, "t", "bob", reason="x"),
         "tournament 't' is finished: bob@1 has no match left to withdraw from",
