@@ -80,16 +80,15 @@ def checksum_of(*parts: Any) -> bytes:
     return checksum.to_bytes(_CHECKSUM_BYTES, "little")
 
 
-def write_parts(path: Path, line: Any, *columns: NDArray[Any]) -> None:
-    """Write a line, which is a dataclass, and arrays for ``read_parts``, unless the line is too long.
-
-    Errors in writing the file are ignored.
-    """
+def write_parts(path: Path, line: Any, *columns: NDArray[Any]) -> bool:
+    """Write a line, which is a dataclass, and arrays for ``read_parts``; return whether that could be done."""
     arrays = [np.ascontiguousarray(column).ravel() for column in columns]
     text = json.dumps(asdict(line), separators=(",", ":")).encode() + b"\n"
     with suppress(OSError):
         if len(text) <= MAX_LINE_BYTES and not path.parent.is_symlink():  # which leads out of the home
             replace_file(path, text, *arrays, checksum_of(text, *arrays))
+            return True
+    return False
 
 
 # The last fit of a tournament that is being played, in a file: the next one begins with it, and ends at the same. So

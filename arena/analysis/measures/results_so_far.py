@@ -101,8 +101,7 @@ def results_so_far(
         part = pieces[0].part(slice(steady))
         counts = counting([part], earlier.counts if earlier else NONE_COUNT)
         read = _ReadSoFar(key, until_match, labels, games, part, counts, earlier.in_file if earlier else 0)
-        if path is not None and steady - read.in_file >= MIN_KEPT_MATCHES:
-            _write(path, read)
+        if path is not None and steady - read.in_file >= MIN_KEPT_MATCHES and _write(path, read):
             read = read._replace(in_file=steady)
     if read is not None and read.in_file < len(read.piece.bots):
         kept[identity] = read
@@ -152,7 +151,7 @@ class _Line:
         return list(zip(_TYPES, (single, by_seat, by_seat, single, words, words, single), strict=True))
 
 
-def _write(path: Path, read: _ReadSoFar) -> None:
+def _write(path: Path, read: _ReadSoFar) -> bool:
     matches, seats = read.piece.bots.shape
     line = _Line(
         code=code_digest(),
@@ -163,8 +162,8 @@ def _write(path: Path, read: _ReadSoFar) -> None:
         matches=matches,
         seats=seats,
     )
-    if bytes_of(line.columns()) <= MAX_FILE_BYTES:
-        write_parts(path, line, *map(np.asarray, (*read.piece, read.counts), _TYPES))
+    columns = map(np.asarray, (*read.piece, read.counts), _TYPES)
+    return bytes_of(line.columns()) <= MAX_FILE_BYTES and write_parts(path, line, *columns)
 
 
 def _read(path: Path, key: str) -> _ReadSoFar | None:

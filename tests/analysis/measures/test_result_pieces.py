@@ -152,6 +152,14 @@ def test_only_later_matches_are_read_again(going_on, read_after):
     assert read_after == [0, *(first - 1 - LATEST for first in range(21, MATCHES, 20))]
 
 
+def test_memory_keeps_what_no_file_can_be_written_for(going_on, read_after):
+    going_on.cache_directory.touch()
+    play(going_on, range(1, MATCHES + 1), random.Random(1))
+    for _ in range(2):
+        read_results(going_on.store, "t", cache_directory=going_on.cache_directory)
+    assert read_after == [0, MATCHES - LATEST]
+
+
 def test_a_correction_has_all_read_again(going_on, read_after):
     rng = random.Random(2)
     play(going_on, range(1, MATCHES + 1), rng)
