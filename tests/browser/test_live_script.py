@@ -254,6 +254,17 @@ def test_what_was_typed_stays_when_the_part_around_it_is_replaced(context):
     assert live.page.locator("[name=text]").input_value() == "one"
 
 
+def test_a_form_in_which_something_was_typed_stays_one_from_before_the_change(context):
+    form = '<form><input type="hidden" name="before" value="{0}"><input name="title" value="{0}"></form>'
+    part = f'<div id="part" data-live>{form * 2}</div>'
+    live = Live(context, part.format("old"))
+    live.page.locator("[name=title]").first.fill("mine")
+    for number, value in enumerate(("new", "newest"), 1):
+        live.event(number, {"html": part.format(value)})
+        values = live.page.eval_on_selector_all("input", "inputs => inputs.map(one => one.value)")
+        assert values == ["old", "mine", value, value]
+
+
 EVERY_SECONDS, AWAY_SECONDS = 5, 15
 SEE = """(state) => {
   Object.defineProperty(document, "visibilityState", {value: state, configurable: true});

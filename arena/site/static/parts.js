@@ -13,11 +13,14 @@ const parts = (() => {
     return `${way(from, to.parentNode)}>:nth-child(${[...to.parentNode.children].indexOf(to) + 1})`;
   };
 
+  const isTyped = (one) => one.defaultValue !== undefined && one.value !== one.defaultValue;
+  const isFromBefore = (one) => one.name === "before" && [...one.form.elements].some(isTyped); // the page that was changed
+
   function replace(old, next) { // returns what is left to do when tables have their buttons again
     const kept = [];
     for (const one of [old, ...old.querySelectorAll("*")]) {
       const { scrollLeft: left, scrollTop: top, open } = one, hasFocus = one === document.activeElement;
-      const typed = one.defaultValue !== undefined && one.value !== one.defaultValue ? one.value : undefined;
+      const typed = isTyped(one) || isFromBefore(one) ? one.value : undefined;
       if (left || top || hasFocus || typed !== undefined || one.matches("details")) kept.push([one === old ? "" : way(old, one), left, top, open, hasFocus, typed]);
     }
     old.replaceWith(next);
