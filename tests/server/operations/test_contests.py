@@ -89,6 +89,9 @@ async def test_a_form_from_before_the_change_of_another_director_undoes_nothing(
     page = (await dora.get(address)).text
     [before] = set(re.findall(r'name="before" value="(.+?)"', page))
     assert (await world.browser("olga").post(f"{address}/change", data={"title": "New", "reason": "hers"})).is_redirect
+    malformed = {"title": "a\nb", "before": before}
+    page = (await answered(dora.post(f"{address}/change", data=malformed), 400)).text
+    assert set(re.findall(r'name="before" value="(.+?)"', page)) == {before}
     for sent in ({"title": FORM["title"], "description": "Mine"}, {"text": contest_text(contest_of())}):
         again = dora.post(f"{address}/change", data=sent | {"reason": "his", "before": before})
         page = (await answered(again, 400, "another director has just changed it; look at it")).text
