@@ -113,8 +113,7 @@ def schedule_problems(
 ) -> Iterator[str]:
     """Yield a sentence for the first match of a schedule that differs from how it is made again.
 
-    Args:
-        rounds: the results of each round; None if they are not known.
+    ``rounds``: the results of each round; None if they are not known.
     """
     definition = tournament.definition
     kind = format_class(definition)
@@ -161,13 +160,13 @@ def _rounds_again(
 
 
 def _encounter_problems(lines: Iterable[ScheduledMatch], tournament: StoredTournament) -> Iterator[str]:
-    definition = tournament.definition
-    scheduler, pairings = Scheduler(definition), _Pairings(tournament)
-    needs_results = format_class(definition).needs_results  # and no round without a match
+    definition, pairings = tournament.definition, _Pairings(tournament)
+    scheduler, needs_results = Scheduler(definition), format_class(definition).needs_results
     most = format_of(definition).encounters_per_round if needs_results else 1
+    step = 1 if definition.until is None else 1 + 2 * len(definition.entrants)  # over rounds of absent bots, extended
     for _, own in groupby(lines, key=lambda line: line.encounter):
         first, *_ = encounter = list(own)
-        last_round = scheduler.round + 1 if needs_results else MAX_NUMBER
+        last_round = scheduler.round + step if needs_results else MAX_NUMBER
         if not (scheduler.round <= first.round <= last_round and 0 <= first.opening < most * max(1, first.encounter)):
             yield f"match {first.match} of its schedule is malformed: its numbers don't follow those before it"
             return
@@ -196,8 +195,9 @@ class _Pairings:
         for game in range(len(definition.games)) if self._is_fixed else ():
             rounds = planned(field_of(definition, game)).rounds()
             self._known.append(Counter(tuple(sorted(pairing)) for each in rounds for pairing in each.pairings))
-        absent = {c.details.entrant for c in tournament.corrections if c.details.absent_from is not None}
-        self._is_steady = (set(range(len(definition.entrants))) - absent).issuperset
+        away = [c for c in tournament.corrections if c.details.absent_from is not None]
+        self._taken_out = {c.details.entrant for c in away if c.kind is CorrectionKind.UNDO}  # others met it, or may
+        self._is_steady = (set(range(len(definition.entrants))) - {c.details.entrant for c in away}).issuperset
         self._seen: set[tuple[int, int, tuple[int, ...]]] = set()
         self._counts_all = self._is_fixed and definition.until is None
         each = sum(count for known in self._known for pairing, count in known.items() if self._is_steady(pairing))
@@ -212,7 +212,8 @@ class _Pairings:
         is_new = key not in self._seen or not self._is_steady(pairing)  # who enters again meets the same bots again
         self._seen.add(key)
         self.missing -= self._counts_all and self._is_steady(pairing)
-        return is_new and pairing in self._known[line.game]
+        may_meet = len(set(pairing)) == len(pairing) and not self._taken_out.isdisjoint(pairing)
+        return is_new and (may_meet or pairing in self._known[line.game])
 
 
 # The corrections: what they say, and which records and matches they take out of the tournament.
@@ -230,8 +231,7 @@ KEPT_DETAILS = {  # of each kind
 def correction_problems(source: Source, tournament: StoredTournament, recorded: Set[int]) -> Iterator[str]:
     """Yield a sentence for each thing that the log of corrections does not explain, and each that it does not cause.
 
-    Args:
-        recorded: the matches that have a record.
+    ``recorded``: the matches that have a record.
     """
     log, definition = tournament.corrections, tournament.definition
     problems = [*log_problems(log, definition)]

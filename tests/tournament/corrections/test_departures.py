@@ -183,6 +183,7 @@ def test_a_bot_that_entered_a_gauntlet_in_the_wrong_place_enters_again(home, bot
     assert {k for line in home.store.unplayed(home.store.tournament("t")) for k in line.seats} == rivals
     assert home.store.tournament("t").definition.settings["challengers"] == (["ann"] if first else ["ann", "eve"])
     assert play(home, definition).is_complete
+    assert verify(home, "t").problems == []
 
 
 def test_a_bot_enters_again_with_other_files(home, bots, newcomer, tmp_path):

@@ -6,13 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from arena import ArenaHome, enter_late, function_bot, load_definition, make_definition, void_matches, withdraw
+from arena import (
+    ArenaHome,
+    disqualify,
+    enter_late,
+    function_bot,
+    load_definition,
+    make_definition,
+    void_matches,
+    withdraw,
+)
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.analysis.text.standings_table import standings_table
 from arena.analysis.text.verdict import verdict
 from arena.base.definition import Definition
-from arena.base.enums import StopReason
+from arena.base.enums import DisqualifiedMatches, StopReason
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.until import Until
 from arena.cli.group import run
@@ -136,6 +145,14 @@ def test_corrections_before_and_after_an_extension(home, bots, tmp_path):
     enter_late(home.store, "t", write_bots(tmp_path / "new", ["eve"])[0], reason="ill")
     assert play(home, withdrawn).is_complete
     assert home.store.tournament("t").recorded == 18 + 2 * 2 * 3 and holds(home)
+
+
+def test_rounds_without_a_match_come_before_those_that_decide(home, bots):
+    play(home, contest(bots[:3]))
+    disqualify(home.store, "t", "cid", reason="copied", matches=DisqualifiedMatches.KEEP)
+    play(home, extended(home.store, "t", encounters=2))
+    assert play(home, extended(home.store, "t", until=UNTIL)).is_complete
+    assert verify(home, "t").problems == []
 
 
 @pytest.mark.parametrize("kind", ["swiss", "knockout", "ladder"])
