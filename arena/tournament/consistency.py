@@ -71,14 +71,14 @@ def record_problems(
 
 
 def value_problems(record: MatchRecord) -> Iterator[str]:
-    """Yield what a record says that no arena has measured."""
+    """Yield what a record says that no arena has measured; earlier versions had some times just below 0."""
     if record.started_at:
         yield from time_problems(record.started_at, "started_at")
     if record.isolation != IN_PROCESS:
         yield from isolation_problems(record.isolation)
     reported = ((seat.wall_seconds, seat.cpu_seconds, seat.off_turn_cpu_seconds) for seat in record.seats)
     seconds = chain(record.wall_seconds, record.cpu_seconds, *reported)
-    yield from (f"{second:g} seconds are no time" for second in seconds if second is not None and not 0 <= second < inf)
+    yield from (f"{second:g} seconds are no time" for second in seconds if second is not None and not -1 < second < inf)
 
 
 def _shown(value: Any) -> str:

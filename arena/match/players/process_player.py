@@ -141,7 +141,8 @@ class ProcessPlayer(Player):
             action, note = messages.read_action(self._decode(body), request.ply, self._limits.note_bytes)
         # in whole nanoseconds, as the clocks count: differences have more digits, which only cost space
         wall_seconds = int(wall_seconds * 1e9 + 0.5) / 1e9
-        cpu_seconds = int((charged_seconds if on_cpu_clock else cpu_after - cpu_before) * 1e9 + 0.5) / 1e9
+        used_seconds = charged_seconds if on_cpu_clock else cpu_after - cpu_before
+        cpu_seconds = int(max(0.0, used_seconds) * 1e9 + 0.5) / 1e9  # two clocks may differ by a millisecond
         return Answer(action, wall_seconds, cpu_seconds, note, cpu_seconds if on_cpu_clock else wall_seconds)
 
     def tell_update(self, ply: int, actions: Sequence[Any]) -> None:
@@ -193,7 +194,7 @@ class ProcessPlayer(Player):
 
     def _report(self, process: Subprocess, cpu_off_turn: float) -> SeatReport:
         return SeatReport(
-            cpu_seconds=self._cpu_on_turn,
+            cpu_seconds=max(0.0, self._cpu_on_turn),
             off_turn_cpu_seconds=cpu_off_turn,
             exit=BotText(process.exit_text),
             stderr=BotText(process.stderr_text.take()),

@@ -6,12 +6,14 @@ Each bad bot of tests/bad_bots is named after its fault; ``test_zoo.py`` plays t
 import json
 import os
 import sys
+from dataclasses import replace
+from itertools import count
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.base.enums import FaultKind
+from arena.base.enums import ClockKind, FaultKind
 from arena.base.errors import BotError
 from arena.base.programs.service_program import TerminatedError
 from arena.base.records import Bot, Limits, MatchRecord, TimeControl
@@ -28,6 +30,7 @@ from arena.match.single_match import ask_bot
 from arena.protocol.frames import FrameError, decode_body, encode_frame
 from arena.protocol.messages import read_action
 from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.metering.resource_monitor import ResourceMonitor
 from arena.store.results.rows import row_of
 from benchmarks import zoo_bots as zoo
 from tests.conftest import BOTS
@@ -152,6 +155,16 @@ def test_honest_bots_play_on_with_the_same_processes(pool):
     assert [note for _, note in first.notes.for_operator()] == [{"why": "first", "depth": 1}] * 2
     assert all(seconds > 0 for seconds in first.wall_seconds)
     assert all(seconds is not None and seconds >= 0 for seconds in first.cpu_seconds)
+
+
+@pytest.mark.parametrize("clock", ClockKind)
+def test_a_bot_has_used_no_less_than_nothing_where_two_clocks_differ(pool, clock, monkeypatch):
+    falling = count(10.0, -0.0002)
+    monkeypatch.setattr(ResourceMonitor, "cpu_seconds", lambda monitor: next(falling))
+    record = pool.play(spec(good_bot(), good_bot(), time_control=replace(PATIENT, clock=clock)))
+    assert record.faults == ()
+    assert set(record.cpu_seconds) == {0.0}
+    assert [seat.cpu_seconds for seat in record.seats] == [0.0, 0.0]
 
 
 def test_a_bot_that_forfeited_is_started_anew_for_the_next_match(pool):
