@@ -234,10 +234,10 @@ def correction_problems(source: Source, tournament: StoredTournament, recorded: 
     ``recorded``: the matches that have a record.
     """
     log, definition = tournament.corrections, tournament.definition
-    problems = [*log_problems(log, definition)]
-    yield from problems
-    if problems:
+    if problems := [*log_problems(log, definition)]:
+        yield from problems
         return
+    may_go_on = format_class(definition).open_entry or definition.until is not None  # by a run that was interrupted
     out = dict.fromkeys(taken_out(log), "came by an entry that is undone") | {
         c.details.entrant: f"is disqualified (correction {c.number})" for c in in_force(log) if _annuls(c)
     }
@@ -261,7 +261,7 @@ def correction_problems(source: Source, tournament: StoredTournament, recorded: 
             yield from (f"match {match}: {bot} {reason}, but its record counts" for bot, reason in named)
         elif not left_out and gone:
             yield f"match {match}: {gone[0]} does not take part any more, but no correction leaves it out"
-        elif not left_out and tournament.finished_at is not None:
+        elif not left_out and tournament.finished_at is not None and not may_go_on:
             yield f"match {match}: it has no record, although the tournament is finished"
     yield from (f"match {match}: it is left out, but it is not in the schedule" for match in sorted(skipped))
     for record in chain([] if following is None else [following], aside):

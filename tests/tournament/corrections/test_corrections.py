@@ -180,6 +180,8 @@ def test_a_ladder_goes_on_without_who_has_withdrawn(home, bots):
     play(home, definition)
     assert matches_with(home, 2) == known
     assert home.store.tournament("t").finished_at is not None
+    play(home, contest(bots, format="ladder", settings={"matches": 60}), max_matches=1)
+    assert verify(home, "t").problems == []
     with pytest.raises(UsageError, match="new versions enter a ladder through the tournament file"):
         replace_bot(home.store, "t", "bob", bots[0], reason="x")
 
