@@ -35,6 +35,7 @@ from arena.tournament.schedule import schedule, spec_of
 from arena.tournament.transfer.merging import merge_home
 from benchmarks.zoo_bots import bad_bot
 from tests.conftest import BOTS as BOTS_DIRECTORY
+from tests.databases import change
 from tests.leftovers import command_lines
 from tests.stepped_run import stepped_run, wait_until_stopped
 from tests.tournament.executors.test_conformance import without_clocks
@@ -255,8 +256,9 @@ def test_an_entrant_may_have_a_time_control_of_its_own(write_definition, tmp_pat
     with ArenaHome(tmp_path / "there") as there:
         assert merge_home(there, here.directory)[0].taken == 4
     equal = replace(definition, entrants=(functions[0], function_bot(allowed, "short")))
-    changed = replace(here.store.tournament("t"), definition_text=json.dumps(equal.to_json()))
-    problems = verify(here, changed).problems
+    with ArenaHome(tmp_path / "there") as there:
+        change(there.directory / "arena.sqlite3", "UPDATE tournaments SET definition = ?", json.dumps(equal.to_json()))
+        problems = verify(there, "t").problems
     assert [problem.partition(" = ")[0] for problem in problems] == [f"match {k}: time_controls" for k in range(1, 5)]
     with pytest.raises(DefinitionError, match=r"differs in the time_control of 'short@1'; give this one another \w+"):
         run_tournament(equal, here.store)

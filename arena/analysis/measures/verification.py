@@ -32,7 +32,8 @@ class Verification(NamedTuple):
 def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     """Replay every record by the rules, recompute the ratings of the table, and check the corrections.
 
-    If something is recorded or corrected meanwhile (``is_settled``), the ratings are not compared.
+    If something is recorded or corrected meanwhile (``is_settled``), the ratings are not compared; after a
+    correction, neither are the schedule and the corrections, which were read one after the other.
 
     Args:
         tournament: the tournament, or its name.
@@ -43,6 +44,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     if isinstance(tournament, str):
         tournament = home.store.tournament(tournament)
     problems: list[str] = []
+    compared: list[str] = []
     results: list[Result] = []
     openings: list[str] = []
     actions: list[str] = []
@@ -60,7 +62,7 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             problems += (f"match {match}: {problem}" for problem in value_problems(record))
             if line is not None:
                 differing = record_problems(record, line, tournament.definition)
-                problems += (f"match {match}: {problem}" for problem in differing)
+                compared += (f"match {match}: {problem}" for problem in differing)
         except (ReplayError, UsageError, KeyError, TypeError, ValueError, IndexError) as error:
             problems.append(f"match {match}: {type(error).__name__}: {error}")
             continue
@@ -70,8 +72,9 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             openings.append(str((record.game, record.options, record.bots, opening)))
             actions.append(str((record.actions, record.ranks)))
             results.append((record.bots, record.ranks))
-    problems += correction_problems(home.store.as_source(), tournament, recorded)
-    problems += _schedule_problems(home, tournament)
+    compared += correction_problems(home.store.as_source(), tournament, recorded)
+    compared += _schedule_problems(home, tournament)
+    problems += compared if compared and _is_uncorrected(home, tournament) else []
     problems += home.store.counter_problems(tournament)
     if not problems and derived != home.store.derived_counts(tournament) and is_settled(home, tournament):
         problems.append("the tables of who met whom and of faults are not what follows from the records")
@@ -86,6 +89,12 @@ def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
     """Return whether nothing has been recorded or corrected since the tournament was read."""
     latest = home.store.tournament(tournament.name)
     return (latest.recorded, latest.corrections) == (tournament.recorded, tournament.corrections)
+
+
+def _is_uncorrected(home: ArenaHome, tournament: StoredTournament) -> bool:
+    values = ("definition_text", "finished_at", "corrections")
+    latest = home.store.tournament(tournament.name)
+    return all(getattr(latest, value) == getattr(tournament, value) for value in values)
 
 
 def _column_problems(row: Any, record: MatchRecord) -> Iterator[str]:

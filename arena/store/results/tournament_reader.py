@@ -248,12 +248,12 @@ class TournamentReader(Repository):
 
         The size of the records is for people; a record that was edited is a problem by itself.
         """
-        actual = self._database.read(lambda connection: counted(connection, tournament.number))
         names = ("match_count", "record_count")
         query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
+        actual, rows = self._database.read_snapshot(lambda c: (counted(c, tournament.number), c.execute(query).all()))
         return [
             f"the counter {name} is {value}, but should be {getattr(actual, name)}"
-            for row in self._database.rows(query)
+            for row in rows
             for name, value in zip(names, row, strict=True)
             if value != getattr(actual, name)
         ]

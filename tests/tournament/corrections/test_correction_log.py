@@ -15,6 +15,7 @@ from arena.analysis.measures.verification import verify
 from arena.analysis.text.verdict import cycle_text, standings_footer
 from arena.base.enums import DisqualifiedMatches, FaultKind
 from arena.store.home import ArenaHome
+from arena.store.results.statements import counted
 from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, withdraw
 from tests.cli.calls import calling, printed, refusal
@@ -257,6 +258,27 @@ def test_ratings_are_not_compared_while_matches_are_recorded(home, bots, arena, 
 
     monkeypatch.setattr("arena.analysis.measures.verification.standings_of", standings_later)
     assert MEANWHILE in arena("verify", "t")
+
+
+def test_corrections_are_not_compared_with_matches_that_are_corrected_meanwhile(home, bots):
+    play(home, contest(bots, encounters=2), max_matches=12)
+    before = home.store.tournament("t")
+    void_matches(home.store, "t", [3], reason="x")
+    assert verify(home, before).problems == []
+
+
+def test_counters_are_compared_with_what_was_recorded_at_the_same_time(home, bots, monkeypatch):
+    definition = contest(bots, encounters=2)
+    play(home, definition, max_matches=12)
+
+    def counted_before_others_are_recorded(connection, number):
+        values = counted(connection, number)
+        monkeypatch.undo()
+        play(home, definition, max_matches=4)
+        return values
+
+    monkeypatch.setattr("arena.store.results.tournament_reader.counted", counted_before_others_are_recorded)
+    assert home.store.counter_problems(home.store.tournament("t")) == []
 
 
 KILLED = """
