@@ -33,7 +33,7 @@ from arena.store.results.values import (
 )
 from arena.tournament.formats.format import ALL_FORMATS, FixedFormat, field_of, format_class, format_of
 from arena.tournament.rounds import meetings
-from arena.tournament.schedule import Scheduler, schedule
+from arena.tournament.schedule import KEPT_OPENINGS, Scheduler, schedule
 
 # A record, and its match in the schedule.
 
@@ -164,10 +164,10 @@ def _encounter_problems(lines: Iterable[ScheduledMatch], tournament: StoredTourn
     scheduler, needs_results = Scheduler(definition), format_class(definition).needs_results
     most = format_of(definition).encounters_per_round if needs_results else 1
     step = 1 if definition.until is None else 1 + 2 * len(definition.entrants)  # over rounds of absent bots, extended
-    for _, own in groupby(lines, key=lambda line: line.encounter):
+    for n, (_, own) in enumerate(groupby(lines, key=lambda line: line.encounter), 1):
         first, *_ = encounter = list(own)
         last_round = scheduler.round + step if needs_results else MAX_NUMBER
-        if not (scheduler.round <= first.round <= last_round and 0 <= first.opening < most * max(1, first.encounter)):
+        if not (scheduler.round <= first.round <= last_round and 0 <= first.opening < min(most * n, n + KEPT_OPENINGS)):
             yield f"match {first.match} of its schedule is malformed: its numbers don't follow those before it"
             return
         scheduler.round = first.round

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import permutations
@@ -190,23 +190,30 @@ def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpe
     return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
 
 
+KEPT_OPENINGS = 100_000
+"""How many drawn openings stay in memory, of about 200 bytes each."""
+
+
 class RandomOpenings:
-    """Random openings by number; asking for a smaller number than before draws all of them again."""
+    """Random openings by number; for one before the latest, which are kept, all are drawn again."""
 
     def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
         self._draw = draw
-        self._coming = draw()
-        self._number = -1
-        self._current: Opening = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._coming = self._draw()
+        self._latest = deque[Opening](maxlen=KEPT_OPENINGS)
+        self._drawn = 0
 
     def take(self, number: int) -> Opening:
         """Return the opening of a number."""
-        if number < self._number:
-            self._coming, self._number = self._draw(), -1
-        while self._number < number:
-            self._current = next(self._coming)
-            self._number += 1
-        return self._current
+        if number < self._drawn - len(self._latest):
+            self._begin()
+        while self._drawn <= number:
+            self._latest.append(next(self._coming))
+            self._drawn += 1
+        return self._latest[number - self._drawn]
 
 
 def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:

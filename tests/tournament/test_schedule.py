@@ -2,8 +2,9 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations, islice, permutations
+from itertools import combinations, count, islice, permutations
 from math import comb
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ from arena.base.until import Until
 from arena.games import make_game
 from arena.ratings.decided import Decision
 from arena.ratings.light_fit import SPREAD, PairTotals, fit
+from arena.tournament import schedule as schedule_module
 from arena.tournament.formats.deciding import Deciding
 from arena.tournament.formats.format import FORMATS, Field
 from arena.tournament.openings import openings
-from arena.tournament.schedule import SeatPlanner, rotations, schedule, steps
+from arena.tournament.schedule import RandomOpenings, SeatPlanner, rotations, schedule, steps
 from arena.tournament.until_simulation import World, play_until
 from tests.games.variants import VARIANTS
 from tests.lab.games import after
@@ -322,3 +324,19 @@ def test_bots_that_beat_each_other_in_a_circle_are_measured_against_the_field():
     worlds = [World(strengths, 0.0, 0.0, np.random.default_rng(number), circle) for number in range(12)]
     runs = [play_until(world, Until(indifference=1.5)) for world in worlds]
     assert sum(bool(run.wrong_claims) for run in runs) <= 3
+
+
+@given(st.lists(st.integers(0, 12), max_size=20))
+def test_an_opening_is_the_same_whenever_it_is_asked_for_and_drawn_again_only_after_many(numbers):
+    drawn = []
+
+    def draw():
+        for number in count():
+            drawn.append(number)
+            yield (number,)
+
+    with patch.object(schedule_module, "KEPT_OPENINGS", 4):
+        random_openings = RandomOpenings(draw)
+        assert [random_openings.take(number) for number in numbers] == [(number,) for number in numbers]
+    if numbers and max(numbers) < 4:
+        assert drawn == list(range(max(numbers) + 1))
