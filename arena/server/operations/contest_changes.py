@@ -47,6 +47,7 @@ from arena.server.operations.contests_model import NewContestPage
 from arena.site.frame.model import Model
 from arena.site.matches.games_model import GamePage, GameParameters
 from arena.site.page_table import PAGE_BY_NAME
+from arena.store.people.contests import changed_meanwhile
 from arena.store.people.rates import Rate
 from arena.store.people.secret import digest_of
 from arena.store.people.values import Permission
@@ -199,7 +200,7 @@ def change_contest(visit: Visit, sent: Change) -> Done:
     stored = found_contest(visit, sent.name)
     text, before = sent.text, contest_text(stored.contest)
     if sent.before not in ("", digest_of(before)):
-        raise UsageError(f"contest {stored.name!r}: another director has just changed it; look at it, and try again")
+        raise changed_meanwhile(stored.name)
     if not text.strip():
         given = sent.model_dump(include=set(KINDS), exclude_none=True)
         changes = {key: KINDS[key].toml(value) for key, value in given.items()}

@@ -51,6 +51,11 @@ from arena.store.results.schema import writes
 MAX_NOTE_CHARACTERS = 1000
 
 
+def changed_meanwhile(name: str) -> UsageError:
+    """Return the error for a change that was made from a contest as it is no more."""
+    return UsageError(f"contest {name!r}: another director has just changed it; look at it, and try again")
+
+
 class Contests(TimedRepository):
     """The contests in a database."""
 
@@ -126,7 +131,7 @@ class Contests(TimedRepository):
         now = self._clock.text()
         stored = locked_contest(connection, name)
         if before not in (None, stored.contest):
-            raise UsageError(f"contest {name!r}: another director has just changed it; look at it, and try again")
+            raise changed_meanwhile(name)
         if stored.contest == contest and not (new.mistakes or faults):
             return stored
         details = "; ".join(differences(stored.contest, contest))
