@@ -74,7 +74,8 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
             results.append((record.bots, record.ranks))
     compared += correction_problems(home.store.as_source(), tournament, recorded)
     compared += _schedule_problems(home, tournament)
-    problems += compared if compared and _is_uncorrected(home, tournament) else []
+    if compared and _is_unchanged(home, tournament, "definition_text", "finished_at", "corrections"):
+        problems += compared
     problems += home.store.counter_problems(tournament)
     if not problems and derived != home.store.derived_counts(tournament) and is_settled(home, tournament):
         problems.append("the tables of who met whom and of faults are not what follows from the records")
@@ -86,13 +87,11 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
 
 
 def is_settled(home: ArenaHome, tournament: StoredTournament) -> bool:
-    """Return whether nothing has been recorded or corrected since the tournament was read."""
-    latest = home.store.tournament(tournament.name)
-    return (latest.recorded, latest.corrections) == (tournament.recorded, tournament.corrections)
+    """Return whether nothing was recorded or corrected since the tournament was read."""
+    return _is_unchanged(home, tournament, "recorded", "corrections")
 
 
-def _is_uncorrected(home: ArenaHome, tournament: StoredTournament) -> bool:
-    values = ("definition_text", "finished_at", "corrections")
+def _is_unchanged(home: ArenaHome, tournament: StoredTournament, *values: str) -> bool:
     latest = home.store.tournament(tournament.name)
     return all(getattr(latest, value) == getattr(tournament, value) for value in values)
 
