@@ -71,7 +71,7 @@ PROCESSES = {
         set(),
     ),
     "unpacker": Process(
-        "import arena.community.uploads.unpacker",
+        "import arena.match.uploads.unpacker",
         EVERYTHING | {"subprocess", "arena.sandbox.isolation", "arena.store.home"},
         set(),
     ),

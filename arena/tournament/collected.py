@@ -24,11 +24,11 @@ from arena.base.errors import BotDefinitionError, UnknownNameError, UploadError,
 from arena.base.names import MAX_REASON_CHARACTERS
 from arena.base.records import MEBIBYTE, Bot
 from arena.base.text import counted, shortened_text
-from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
-from arena.community.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
 from arena.match.players.bot_files import left_out_as, open_at_once
 from arena.match.players.entrants import GIT, KnownBots
 from arena.match.players.manifest import LEAST, MANIFEST, as_submitted, check_name, load_bot
+from arena.match.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, UnpackLimits
+from arena.match.uploads.unpacking import is_archive, opened_bot, unpack, unpacking_place
 from arena.sandbox.isolation.git_export import export_commit
 
 SUBMITTED = "submitted:"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from arena.base.errors import BotDefinitionError, UsageError, failing_as
 from arena.base.text import any_of, toml_value
-from arena.community.uploads.unpacking import is_archive
 from arena.match.players.manifest import MANIFEST, check_name
+from arena.match.uploads.unpacking import is_archive
 from arena.tournament.collected import MAIN_FILES, OF_MOODLE, has_manifest, is_one_submission, is_program, paths_in
 
 

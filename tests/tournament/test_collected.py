@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from arena.base.errors import DefinitionError, UsageError
-from arena.community.uploads.unpacking import packed
+from arena.match.uploads.unpacking import packed
 from arena.sandbox.isolation import git_export
 from arena.sandbox.isolation.git_export import RUNS_NOTHING
 from arena.tournament.collected import collected

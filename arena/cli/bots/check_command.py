@@ -38,7 +38,6 @@ from arena.cli.terminal.options import (
     within_option,
 )
 from arena.cli.terminal.streams import FAILED, OK
-from arena.community.uploads.unpacking import is_archive, opened_bot
 from arena.games import find_game
 from arena.match.check.check import Step, check_bot
 from arena.match.check.rules import check_rules
@@ -47,6 +46,7 @@ from arena.match.players.bot_output import own_traceback
 from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT
 from arena.match.players.manifest import as_submitted
+from arena.match.uploads.unpacking import is_archive, opened_bot
 from arena.sandbox.isolation.interpreters import is_submitted
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.collected import SUBMITTED, collected, is_collection

@@ -166,8 +166,8 @@ def _showing(as_json: bool) -> Callable[[str], None]:
 
 
 def _submit_to_site(path: Path, url: str, note: str, plain_http: bool, as_json: bool) -> int:
-    from arena.community.uploads.unpacking import packed
     from arena.match.players.manifest import resolved_bot_path
+    from arena.match.uploads.unpacking import packed
 
     show, client = _showing(as_json), for_site(url, plain_http)
     for sentence in describe_left_out(resolved_bot_path(bot_path(path))):

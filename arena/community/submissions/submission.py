@@ -11,13 +11,13 @@ from arena.base.records import Bot, TimeControl
 from arena.base.seat_report import Fault
 from arena.base.shipped import bot_path
 from arena.base.text import counted
-from arena.community.uploads.unpacking import opened_bot
 from arena.games import GAMES, make_game
 from arena.match.check.check import check_claimed_game
 from arena.match.players.bot_files import describe_left_out
 from arena.match.players.diagnosis import Failure, hint_for
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
+from arena.match.uploads.unpacking import opened_bot
 from arena.store.home import ArenaHome
 from arena.store.people.values import HINT, is_timeout
 

@@ -21,7 +21,7 @@ from arena.base.folder import read_note, replace_file
 from arena.base.names import as_file_name
 from arena.base.records import MEBIBYTE
 from arena.base.text import size_text
-from arena.community.uploads.entry import PROGRAM_STARTS
+from arena.match.uploads.entry import PROGRAM_STARTS
 from arena.sandbox.isolation.levels import choose_isolation, groups_problem, probe_level
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.sandbox_policy import Isolation

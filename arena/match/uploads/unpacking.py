@@ -22,12 +22,12 @@ from arena.base.records import MEBIBYTE, Bot, Limits
 from arena.base.shipped import bot_path, package_directory
 from arena.base.stored import from_json_text, from_stored
 from arena.base.text import size_text
-from arena.community.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RejectedError, UnpackLimits, shown, split_path
-from arena.community.uploads.unpacker import MEMORY_BYTES, SUFFIXES, TREE, ArchiveFormat, format_by_name
 from arena.match.players.bot_files import SUBMITTED, bot_files, left_out_as, open_at_once, read_file
 from arena.match.players.manifest import ARCHIVES, LEAST, MANIFEST, load_bot
 from arena.match.players.subprocess import Subprocess
 from arena.match.players.untrusted_tree import TreeBounds, TreeRejectedError, TreeSize, copy_tree, ended_scratch
+from arena.match.uploads.entry import DEFAULT_LIMITS, PROGRAM_STARTS, RejectedError, UnpackLimits, shown, split_path
+from arena.match.uploads.unpacker import MEMORY_BYTES, SUFFIXES, TREE, ArchiveFormat, format_by_name
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation
@@ -90,7 +90,7 @@ import importlib.util, sys
 package = sys.argv.pop(1)
 spec = importlib.util.spec_from_file_location("arena", f"{package}/__init__.py", submodule_search_locations=[package])
 sys.modules["arena"] = importlib.util.module_from_spec(spec)
-from arena.community.uploads.unpacker import main
+from arena.match.uploads.unpacker import main
 main()
 """
 """It needs only this package and the standard library: other packages are not loaded, and need not be readable."""

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 import zlib
 
-from tests.community.uploads.archives import (
+from tests.match.uploads.archives import (
     BOT,
     MANIFEST,
     File,

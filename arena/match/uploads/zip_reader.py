@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from arena.community.uploads.entry import (
+from arena.match.uploads.entry import (
     Budget,
     Entry,
     EntryNames,
@@ -20,7 +20,7 @@ from arena.community.uploads.entry import (
     shown,
     too_many_entries,
 )
-from arena.community.uploads.upload_file import CHUNK_BYTES, UploadFile
+from arena.match.uploads.upload_file import CHUNK_BYTES, UploadFile
 
 # Readers of zips differ in where they look: at the end or at the beginning, in the directory or before each entry. So a
 # zip is only accepted if all of them would see the same: its entries lie one behind the other from the first byte to

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from arena.community.uploads.entry import (
+from arena.match.uploads.entry import (
     Budget,
     Entry,
     RejectedError,
@@ -17,7 +17,7 @@ from arena.community.uploads.entry import (
     shown,
     too_many_entries,
 )
-from arena.community.uploads.upload_file import CHUNK_BYTES, Compression, Stream, UploadFile
+from arena.match.uploads.upload_file import CHUNK_BYTES, Compression, Stream, UploadFile
 
 _BLOCK = 512
 _ZEROS = bytes(_BLOCK)

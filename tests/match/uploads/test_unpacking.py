@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import BotDefinitionError, UploadError, UsageError
-from arena.community.uploads import unpacking
-from arena.community.uploads.entry import RejectedError, UnpackLimits
-from arena.community.uploads.unpacking import opened_bot, packed, unpack
+from arena.match.uploads import unpacking
+from arena.match.uploads.entry import RejectedError, UnpackLimits
+from arena.match.uploads.unpacking import opened_bot, packed, unpack
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import UPLOAD_PREFIX
 from tests import needs
-from tests.community.uploads.archives import (
+from tests.leftovers import left_in
+from tests.match.uploads.archives import (
     BOT,
     MANIFEST,
     File,
@@ -26,8 +27,7 @@ from tests.community.uploads.archives import (
     tree,
     unpack_here,
 )
-from tests.community.uploads.hostile import HOSTILE
-from tests.leftovers import left_in
+from tests.match.uploads.hostile import HOSTILE
 from tests.waiting import wait_until
 
 LEVELS = ("none", "limits", "landlock", "bubblewrap")
@@ -234,7 +234,7 @@ def test_a_zip_made_on_windows_has_programs_by_how_they_begin(tmp_path):
 KILLED = """
 import sys
 from pathlib import Path
-from arena.community.uploads import unpacking
+from arena.match.uploads import unpacking
 with unpacking.opened_bot(sys.argv[1]) as path:
     print("unpacked", flush=True)
     sys.stdin.read()

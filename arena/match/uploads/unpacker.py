@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.records import MEBIBYTE
-from arena.community.uploads.entry import RejectedError, TreeWriter, UnpackLimits
-from arena.community.uploads.tar_reader import tar_entries
-from arena.community.uploads.upload_file import BZIP2, COMPRESSIONS, GZIP, XZ, Compression, UploadFile
-from arena.community.uploads.zip_reader import zip_entries
+from arena.match.uploads.entry import RejectedError, TreeWriter, UnpackLimits
+from arena.match.uploads.tar_reader import tar_entries
+from arena.match.uploads.upload_file import BZIP2, COMPRESSIONS, GZIP, XZ, Compression, UploadFile
+from arena.match.uploads.zip_reader import zip_entries
 
 # The format of an upload, by its name: a zip, a tar, or a single file.
 

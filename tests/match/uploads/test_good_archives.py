@@ -9,12 +9,14 @@ import zipfile
 
 import pytest
 
-from arena.community.uploads.entry import DEFAULT_LIMITS
+from arena.match.uploads.entry import DEFAULT_LIMITS
 from arena.sandbox.isolation.procfs import process_tag
 from arena.sandbox.isolation.reaper import COPY_PREFIX
 from tests import needs
 from tests.cli.calls import calling, printed, refusal, told
-from tests.community.uploads.archives import (
+from tests.conftest import BOTS
+from tests.leftovers import left_in
+from tests.match.uploads.archives import (
     BOT,
     MANIFEST,
     File,
@@ -28,9 +30,7 @@ from tests.community.uploads.archives import (
     tree,
     unpack_here,
 )
-from tests.community.uploads.hostile import HOSTILE
-from tests.conftest import BOTS
-from tests.leftovers import left_in
+from tests.match.uploads.hostile import HOSTILE
 
 LONG = "a-directory-with-quite-a-long-name/" * 4 + "and-a-file-with-a-name-that-is-not-short-either.py"
 
@@ -271,7 +271,7 @@ MEASURE = """
 import os, resource, sys
 from pathlib import Path
 from arena.base.errors import UploadError
-from arena.community.uploads.unpacking import unpack
+from arena.match.uploads.unpacking import unpack
 
 def unpack_one(name):
     try:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.community.uploads.entry import RejectedError
-from tests.community.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header, tree, unpack_here
+from arena.match.uploads.entry import RejectedError
+from tests.match.uploads.archives import BOT, File, bot_tar, bot_zip, pax, tar_file, tar_header, tree, unpack_here
 
 GOOD_ZIP = bot_zip(
     File(b"lib/", b"", mode=0o40755),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.base.records import MEBIBYTE
-from arena.community.uploads.entry import Budget, RejectedError
+from arena.match.uploads.entry import Budget, RejectedError
 
 CHUNK_BYTES = 64 * 1024
 

@@ -5,8 +5,8 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 
-from arena.community.uploads.entry import DEFAULT_LIMITS
-from arena.community.uploads.unpacker import format_by_name, unpack_below
+from arena.match.uploads.entry import DEFAULT_LIMITS
+from arena.match.uploads.unpacker import format_by_name, unpack_below
 
 MANIFEST = b'name = "b"\ncommand = ["python3", "bot.py"]\ngames = ["differences"]\n'
 BOT = b"import sys\nsys.exit()\n"
