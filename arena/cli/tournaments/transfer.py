@@ -113,7 +113,7 @@ def export_command(tournament: str | None, whole: bool, set_aside: bool) -> None
     from arena.store.results.scope import ALL_TOURNAMENTS, Scope
     from arena.tournament.transfer.export import whole_export
 
-    with open_home(must_exist=True) as arena_home:
+    with open_home(must_exist=True) as arena_home, arena_home.store.one_transaction():
         within = arena_home.store.tournament(tournament) if tournament is not None else ALL_TOURNAMENTS
         chosen = arena_home.store.tournaments() if isinstance(within, Scope) else [within]
         if whole:

@@ -182,15 +182,12 @@ def publish(
         UsageError: if something else is in the folder's place, or it is not writable.
         UnknownNameError: if there is no such tournament.
     """
-    chosen = [home.store.tournament(name) for name in dict.fromkeys(names)] if names else home.store.tournaments()
-    if not chosen:
-        raise StoreError("there is no tournament yet; begin one with: arena run FILE")
     _require_outside(home, out)
     with temporary_home() as copy:
-        ordered = sorted(chosen, key=lambda tournament: (tournament.created_at, tournament.name))
-        copy_tournaments(
-            home.store, ordered, copy.store, audience, b"" if audience.reads_all else left_out_key_of(home.directory)
-        )
+        with home.store.one_transaction():  # a tournament may be corrected meanwhile
+            ordered = _chosen(home, names)
+            left_out_key = b"" if audience.reads_all else left_out_key_of(home.directory)
+            copy_tournaments(home.store, ordered, copy.store, audience, left_out_key)
         hidden = {
             tournament.name: Frozen(sentence=embargo.sentence)
             for tournament in ordered
@@ -215,6 +212,14 @@ def publish(
                     writer.write(path, [content])
                 progress(pages)
         return Published(tuple(tournament.name for tournament in published), writer.files, writer.size_bytes, pages)
+
+
+def _chosen(home: ArenaHome, names: Sequence[str]) -> list[StoredTournament]:
+    """Return the tournaments of these names, by default all, in the order of their begin."""
+    chosen = [home.store.tournament(name) for name in dict.fromkeys(names)] if names else home.store.tournaments()
+    if not chosen:
+        raise StoreError("there is no tournament yet; begin one with: arena run FILE")
+    return sorted(chosen, key=lambda tournament: (tournament.created_at, tournament.name))
 
 
 def _require_outside(home: ArenaHome, out: Path) -> None:

@@ -103,19 +103,23 @@ class Database:
 
     def read(self, work: Work[Value]) -> Value:
         """Run ``work`` in a transaction that reads."""
-        shared: Connection | None = getattr(self._shared, "connection", None)
-        if shared is None:
+        if (shared := self._shared_connection) is None:
             return self._retrying(lambda: self._transact(work, writes=False))
         with self._failing_as_ours(writes=False):
             return work(shared)
 
+    @property
+    def _shared_connection(self) -> Connection | None:
+        return getattr(self._shared, "connection", None)
+
     @contextmanager
     def one_transaction(self) -> Iterator[None]:
-        """Have what this thread reads within share a transaction: to begin and end one costs more than a look-up.
+        """Have what this thread reads within share a transaction, which sees the database as it is at one instant.
 
-        Nothing is tried again within. It is for a few look-ups: while it lasts, the write ahead log of a file grows.
+        To begin and end one costs more than a look-up. Nothing is tried again within, and the write ahead log of a file
+        grows while it lasts.
         """
-        with self._connect() as connection, self._failing_as_ours(writes=False), connection.begin():
+        with self._connect() as connection, self._failing_as_ours(writes=False), self._snapshot(connection).begin():
             self._shared.connection = connection
             try:
                 yield
@@ -169,13 +173,17 @@ class Database:
 
     def read_snapshot(self, work: Work[Value]) -> Value:
         """Run ``work`` in a transaction that reads, in which every query sees the database as it is at one instant."""
-        return self._transact(work, writes=False, isolation=SNAPSHOT if self.is_server else {})
+        with self._connect() as connection, self._failing_as_ours(writes=False), self._snapshot(connection).begin():
+            return work(connection)
 
-    def _transact(self, work: Work[Value], writes: bool, isolation: Mapping[str, Any] = NO_VALUES) -> Value:
+    def _snapshot(self, connection: Connection) -> Connection:
+        return connection.execution_options(**SNAPSHOT) if self.is_server else connection
+
+    def _transact(self, work: Work[Value], writes: bool) -> Value:
         with (
             self._connect() as connection,
             self._failing_as_ours(writes),
-            connection.execution_options(arena_writes=writes, **isolation).begin(),
+            connection.execution_options(arena_writes=writes).begin(),
         ):
             return work(connection)
 
@@ -192,15 +200,18 @@ class Database:
 
     def each(self, query: Select[Any]) -> Iterator[Any]:
         """Yield the rows of a query from one transaction, never holding more than a few."""
-        with self._connect() as connection:
-            self._reading.add(connection)
-            try:
-                with connection.execution_options(yield_per=FEW_ROWS).begin():
-                    yield from connection.execute(query)
-            except DBAPIError as error:
-                raise DatabaseError(f"{self.shown}: {reason_of(error)}") from error
-            finally:
-                self._reading.discard(connection)
+        query = query.execution_options(yield_per=FEW_ROWS)
+        with self._failing_as_ours(writes=False):
+            if (shared := self._shared_connection) is not None:
+                yield from shared.execute(query)
+                return
+            with self._connect() as connection:
+                self._reading.add(connection)
+                try:
+                    with connection.begin():
+                        yield from connection.execute(query)
+                finally:
+                    self._reading.discard(connection)
 
     def _connect(self) -> Connection:
         try:

@@ -41,7 +41,10 @@ class DigestChain:
 
 
 def whole_export(source: Source, tournament: StoredTournament) -> Iterator[str]:
-    """Yield the lines of a tournament's whole export."""
+    """Yield the lines of a tournament's whole export.
+
+    Within ``source.one_transaction()`` the tournament may be corrected meanwhile, if it was read there as well.
+    """
     chain = DigestChain()
     for value in _values(source, tournament):
         line = json.dumps(value)

@@ -18,6 +18,8 @@ from arena.store.home import ArenaHome
 from arena.store.results.statements import counted
 from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, withdraw
+from arena.tournament.transfer.checks import corrections_without_locations
+from arena.tournament.transfer.merging import import_records
 from tests.cli.calls import calling, printed, refusal
 from tests.databases import change
 from tests.tournament.corrections.contest import contest, play, records, tabled, write_bots
@@ -279,6 +281,36 @@ def test_counters_are_compared_with_what_was_recorded_at_the_same_time(home, bot
 
     monkeypatch.setattr("arena.store.results.tournament_reader.counted", counted_before_others_are_recorded)
     assert home.store.counter_problems(home.store.tournament("t")) == []
+
+
+@pytest.mark.parametrize("command", ["export", "publish"])
+def test_what_leaves_a_home_is_the_tournament_as_it_was_at_one_instant(
+    home, bots, arena, tmp_path, monkeypatch, command
+):
+    definition, before = contest(bots, format="swiss", settings={"rounds": 3}), 7
+    play(home, definition, max_matches=before)
+
+    def corrected_before_records_are_read(corrections):
+        monkeypatch.undo()
+        with ArenaHome(home.directory) as other:
+            play(other, definition, max_matches=4)
+            void_matches(other.store, "t", [3], reason="x")
+        return corrections_without_locations(corrections)
+
+    for module in ("export", "new_tournament"):
+        target = f"arena.tournament.transfer.{module}.corrections_without_locations"
+        monkeypatch.setattr(target, corrected_before_records_are_read)
+    if command == "publish":
+        arena("publish", "t", str(tmp_path / "out"), "--no-matches")
+        (file,) = (tmp_path / "out").glob("**/*.jsonl")
+        exported = file.read_bytes()
+    else:
+        exported = arena("export", "t", "--whole").encode()
+    assert home.store.tournament("t").corrections
+    with ArenaHome(tmp_path / "there") as there:
+        (taken,) = import_records(there, exported.splitlines(keepends=True))
+        assert (taken.refusal, taken.taken) == (None, before)
+        assert verify(there, "t").problems == []
 
 
 KILLED = """
