@@ -204,7 +204,8 @@ class Run:
         while progress.left == self._tries.passed_over and not progress.is_finished and not progress.is_stopped:
             self._play_next_round(time.monotonic() - started)
         is_as_before = progress.is_stopped and progress.left == 0 and progress.scheduled == self._tournament.scheduled
-        if not is_as_before and progress.is_complete != (self._tournament.finished_at is not None):
+        was_finished = self._tournament.finished_at is not None
+        if not is_as_before and (progress.played or progress.is_complete != was_finished):
             self._store.set_finished(self._tournament, progress.is_complete)
         self._report([])
         log.info("%s: %d matches recorded", name, progress.recorded)

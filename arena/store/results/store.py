@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Executable, Integer, func, select
+from sqlalchemy import Connection, Executable, Integer, func, select
 
 from arena.base.definition import Definition
 from arena.base.enums import EventKind
@@ -113,13 +113,14 @@ class Store(RecordReader, WholeDatabase):
         return self.tournament(definition.name)
 
     def extend_schedule(self, tournament: StoredTournament, lines: Sequence[ScheduledMatch]) -> None:
-        """Add a round to the schedule, or nothing."""
+        """Add a round to the schedule, or nothing; afterwards the tournament is not finished."""
         number = tournament.number
 
         def extend(connection: Connection) -> None:
             insert_lines(connection, number, lines)
             details = EventDetails(round=lines[0].round, match_count=len(lines))
             add_event(connection, number, EventKind.SCHEDULE, details)
+            _reopen(connection, number)
 
         def extend_once(connection: Connection) -> None:
             query = select(func.max(matches.c.round, type_=Integer)).where(matches.c.tournament_id == number)
@@ -160,8 +161,7 @@ class Store(RecordReader, WholeDatabase):
         if is_finished:
             self._update(tournament, {"finished_at": utc_now()}, EventKind.FINISHED)
         else:
-            was_finished = tournaments.c.finished_at.is_not(None)
-            self._update(tournament, {"finished_at": None}, EventKind.REOPENED, was_finished)
+            self._database.write(lambda connection: _reopen(connection, tournament.number))
 
     @writes
     def _update(
@@ -170,11 +170,10 @@ class Store(RecordReader, WholeDatabase):
         tournament: StoredTournament,
         values: dict[str, Any],
         kind: EventKind,
-        *only_if: ColumnElement[bool],
         name: str | None = None,
     ) -> None:
-        """Change a tournament's row and add to its log, if a condition holds."""
-        change = tournaments.update().where(tournaments.c.id == tournament.number, *only_if).values(**values)
+        """Change a tournament's row and add to its log."""
+        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
         if connection.execute(change).rowcount:
             add_event(connection, tournament.number, kind, EventDetails(name=name))
 
@@ -293,3 +292,9 @@ class Store(RecordReader, WholeDatabase):
         """Return the submitted bots, the oldest first."""
         columns = (bots.c.name, bots.c.version, bots.c.digest, bots.c.entry, bots.c.submitted_at)
         return [StoredBot(*row) for row in self._database.rows(select(*columns).order_by(bots.c.id))]
+
+
+def _reopen(connection: Connection, tournament: int) -> None:
+    was_finished = (tournaments.c.id == tournament, tournaments.c.finished_at.is_not(None))
+    if connection.execute(tournaments.update().where(*was_finished).values(finished_at=None)).rowcount:
+        add_event(connection, tournament, EventKind.REOPENED)

@@ -21,16 +21,18 @@ from arena.analysis.measures.verification import verify
 from arena.analysis.text.standings_table import standings_table
 from arena.analysis.text.verdict import verdict
 from arena.base.definition import Definition
-from arena.base.enums import DisqualifiedMatches, StopReason
+from arena.base.enums import DisqualifiedMatches, StopReason, TournamentState
 from arena.base.errors import DefinitionError, UsageError
 from arena.base.until import Until
 from arena.cli.group import run
+from arena.store.results.states import state_of
 from arena.tournament.director import run_tournament
 from arena.tournament.formats.format import format_of
 from arena.tournament.resumption import create_or_resume, extended
 from arena.tournament.rounds import played_format
 from arena.tournament.schedule import schedule
 from arena.tournament.transfer.merging import merge_home
+from tests.databases import change
 from tests.site.parsed import checked, model_of
 from tests.tournament.corrections.contest import Scripts, contest, play, records, write_bots
 
@@ -254,6 +256,30 @@ def test_a_finished_round_robin_plays_on_until_it_is_decided(home, bots):
         extended(home.store, "t", encounters=9)
     with pytest.raises(DefinitionError, match="differs in until"):
         create_or_resume(contest(bots, until=replace(UNTIL, error=0.01)), home.store)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        lambda matches: {"format": "ladder", "settings": {"matches": matches}},
+        lambda matches: {"until": Until(indifference=0.1, max_matches=matches)},
+    ],
+    ids=["ladder", "until_decided"],
+)
+def test_a_tournament_that_plays_on_is_not_finished_before_its_new_end(home, bots, monkeypatch, changes):
+    def ended_at(matches, **options):
+        play(home, contest(bots, **changes(matches)), **options)
+        return home.store.tournament("t").finished_at
+
+    times = (f"2026-01-31T12:00:0{second}+00:00" for second in range(9))
+    monkeypatch.setattr("arena.store.results.store.utc_now", lambda: next(times))
+    first = ended_at(40)
+    assert first is not None and ended_at(40) == first
+    assert ended_at(80, max_matches=1) is None
+    assert state_of(home.store.tournament("t"), ()) is TournamentState.STOPPED
+    change(home.directory / "arena.sqlite3", "UPDATE tournaments SET finished_at = ?", first)  # an earlier version's
+    last = ended_at(80)
+    assert last > first and ended_at(80) == last
 
 
 def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, tmp_path):
