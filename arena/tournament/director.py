@@ -18,13 +18,11 @@ from arena.base.errors import StoreError, UsageError, expect
 from arena.base.records import Bot, Fault, MatchRecord, ScheduledMatch
 from arena.store.results.statements import record_from
 from arena.store.results.store import Store
-from arena.store.results.values import StoredTournament
-from arena.tournament.executors.executor import Executor, Played, Void, WorkQueue, job_of
-from arena.tournament.executors.table import open_executor
+from arena.tournament.executors.executor import Executor, Played, Void, WorkQueue
+from arena.tournament.executors.table import job_of, open_executor
 from arena.tournament.executors.worker_start import end_if_importing
-from arena.tournament.formats.format import format_class
 from arena.tournament.progress import Progress
-from arena.tournament.resumption import brought_up_to_date, create_or_resume
+from arena.tournament.resumption import brought_up_to_date, create_or_resume, playing_bots
 from arena.tournament.run import Listener, Refresh, Run, RunControl
 from arena.tournament.schedule import spec_of
 
@@ -74,9 +72,9 @@ def run_tournament(
     if executor is None:
         executor = "in-process" if functions else "local"
     if isinstance(executor, str):  # before anything is stored, so that a failed build can be fixed
-        found = store.find_tournament(definition.name)
-        bots = _playing(definition if found is None else brought_up_to_date(definition, found), found)
-        executor = open_executor(executor, job_of(definition, bots, workers, log_path))
+        bots = playing_bots(*brought_up_to_date(definition, store))
+        job = job_of(definition, bots, workers, log_path)
+        executor = open_executor(executor, job)
     if functions and not executor.plays_functions:
         raise UsageError(
             f"entrant {functions[0].name!r} is a Python function, which plays in this process: expected"
@@ -84,7 +82,7 @@ def run_tournament(
         )
     with store.lock(definition.name):
         resumed = create_or_resume(definition, store)
-        if bots is not None and not set(_playing(*resumed)) <= set(bots):
+        if bots is not None and not set(playing_bots(*resumed)) <= set(bots):
             raise StoreError(
                 f"tournament {definition.name!r} was corrected while its bots were built; nothing was played:"
                 " run it again"
@@ -97,19 +95,6 @@ def run_tournament(
         finally:
             store.retry_for(0.0)
         return run.progress
-
-
-def _playing(definition: Definition, stored: StoredTournament | None) -> tuple[Bot, ...]:
-    """Return the bots that a run needs, of a definition with its corrections; others may be gone."""
-    is_over = stored is not None and stored.finished_at is not None and definition.until == stored.definition.until
-    if (
-        is_over
-        and not format_class(definition).open_entry
-        and (definition.until is None or not definition.until.max_hours)
-    ):
-        return ()
-    paired = range(len(definition.entrants)) if definition.active is None else definition.active
-    return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))
 
 
 # A few matches of a tournament are played to see how long they take. Nothing is stored.

@@ -19,7 +19,7 @@ from arena.games.checked_game import checked_game
 from arena.games.kernels.loading import kernel_of
 from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import MOST_STATES, least_states, may_be_solved, slip_encounters
-from arena.tournament.formats.format import format_class
+from arena.tournament.formats.format import Format
 from arena.tournament.openings import Opening, openings, read_book, text_of
 from arena.tournament.tournament_file import CommonKeys
 
@@ -123,12 +123,12 @@ def is_judged_by_playouts(choice: GameChoice, plies: int) -> bool:
     return is_told and not may_be_solved(make_game(choice.game, **choice.options), plies)
 
 
-def with_openings(definition: Definition) -> Definition:
-    """Return a definition with its openings chosen, if they are still to be."""
+def with_openings(definition: Definition, kind: type[Format[Any]]) -> Definition:
+    """Return a definition with its openings chosen, if they are still to be; ``kind`` is the class of its format."""
     if all(openings.lines for openings in definition.openings):
         return definition
     chosen = []
-    count = MOST_OPENINGS if format_class(definition).needs_results else min(definition.encounters, MOST_OPENINGS)
+    count = MOST_OPENINGS if kind.needs_results else min(definition.encounters, MOST_OPENINGS)
     for number, (choice, own) in enumerate(zip(definition.games, definition.openings, strict=True)):
         seed = derived_seed("information of openings", definition.rng_seed, number)
         lines = own.lines or _chosen_lines(choice, definition.opening_plies, definition.rng_seed, seed, count)

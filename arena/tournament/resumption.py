@@ -17,7 +17,7 @@ from arena.base.until import BUDGETS, Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-from arena.tournament.formats.format import FORMATS, FixedFormat, format_class, format_of
+from arena.tournament.formats.format import FORMATS, FixedFormat, Format, format_class, format_of
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
 
@@ -118,15 +118,38 @@ MAX_NAMED = 5
 """The most differences named in a sentence."""
 
 
-def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, StoredTournament]:
-    """Find the tournament in the store, or create it there with its schedule; return its definition too."""
-    stored = store.find_tournament(definition.name)
+def brought_up_to_date(
+    definition: Definition, store: Store
+) -> tuple[Definition, type[Format[Any]], StoredTournament | None]:
+    """Return a definition with what has happened to its tournament since: who entered earlier, and corrections.
+
+    With it come the class of its format, and the tournament; None if it is not in the store.
+    """
+    kind, stored = format_class(definition), store.find_tournament(definition.name)
     if stored is None:
-        definition = with_openings(definition)
-        return definition, store.create_tournament(definition, schedule(definition))
-    definition = brought_up_to_date(definition, stored)
-    open_entry = format_class(definition).open_entry
-    differing = differences(stored.definition.identity(), definition.identity(), open_entry)
+        return definition, kind, None
+    definition = _with_stored_digests(with_stored_openings(definition, stored.definition), stored.definition)
+    if kind.open_entry:
+        definition = _with_earlier_entrants(definition, stored.definition)
+    return (with_corrections(definition, stored) if stored.corrections else definition), kind, stored
+
+
+def playing_bots(definition: Definition, kind: type[Format[Any]], stored: StoredTournament | None) -> tuple[Bot, ...]:
+    """Return the bots that a run needs, of a definition that was brought up to date; others may be gone."""
+    is_over = stored is not None and stored.finished_at is not None and definition.until == stored.definition.until
+    if is_over and not kind.open_entry and (definition.until is None or not definition.until.max_hours):
+        return ()
+    paired = range(len(definition.entrants)) if definition.active is None else definition.active
+    return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))
+
+
+def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, type[Format[Any]], StoredTournament]:
+    """Find the tournament in the store, or create it there with its schedule; return the same as above."""
+    definition, kind, stored = brought_up_to_date(definition, store)
+    if stored is None:
+        definition = with_openings(definition, kind)
+        return definition, kind, store.create_tournament(definition, schedule(definition))
+    differing = differences(stored.definition.identity(), definition.identity(), kind.open_entry)
     if differing:
         more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
         raise DefinitionError(
@@ -139,23 +162,14 @@ def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, 
     if len(definition.entrants) > len(stored.definition.entrants):
         store.change_definition(stored, definition)
         stored = store.tournament(definition.name)
-    if _places(definition) != _places(stored.definition):  # the bots have moved, or come from another machine
+    before, now = (
+        [(bot.directory, bot.own_files) for bot in each.entrants] for each in (stored.definition, definition)
+    )
+    if now != before:  # the bots have moved, or come from another machine
         moved = replace(stored.definition, entrants=definition.entrants)
         store.change_definition(stored, moved, may_be_finished=True)
         stored = store.tournament(definition.name)
-    return definition, stored
-
-
-def _places(definition: Definition) -> list[tuple[str, tuple[str, ...]]]:
-    return [(bot.directory, bot.own_files) for bot in definition.entrants]
-
-
-def brought_up_to_date(definition: Definition, stored: StoredTournament) -> Definition:
-    """Return a definition with what has happened to its tournament since: who entered earlier, and corrections."""
-    definition = _with_stored_digests(with_stored_openings(definition, stored.definition), stored.definition)
-    if format_class(definition).open_entry:
-        definition = _with_earlier_entrants(definition, stored.definition)
-    return with_corrections(definition, stored) if stored.corrections else definition
+    return definition, kind, stored
 
 
 def _with_stored_digests(definition: Definition, stored: Definition) -> Definition:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.base.definition import Definition
 from arena.base.errors import UsageError
@@ -18,7 +18,7 @@ from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
 from arena.tournament.executors.executor import Executor, JobResult, Played, Void, WorkQueue
 from arena.tournament.fair_scheduling import FairScheduling
-from arena.tournament.formats.format import StopLimits, format_class
+from arena.tournament.formats.format import Format, StopLimits
 from arena.tournament.progress import LiveWriter, Progress
 from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import TournamentRounds
@@ -162,7 +162,7 @@ class Run:
 
     def __init__(
         self,
-        resumed: tuple[Definition, StoredTournament],
+        resumed: tuple[Definition, type[Format[Any]], StoredTournament],
         store: Store,
         executor: Executor,
         listener: Listener | None,
@@ -170,11 +170,11 @@ class Run:
         control: RunControl,
     ) -> None:
         self._control = control
-        self._definition, self._tournament = resumed
+        self._definition, kind, self._tournament = resumed
         self._store = store
         self._executor = executor
         self._listener = listener
-        may_change = format_class(self._definition).open_entry and executor.takes_new_bots
+        may_change = kind.open_entry and executor.takes_new_bots
         self._refresh = refresh if may_change else None
         self._scheduling = control.scheduling if may_change else None
         self._rounds = self._rounds_after(control._rounds if may_change else None)
@@ -250,7 +250,7 @@ class Run:
         if changed is None:
             return
         try:
-            self._definition, self._tournament = create_or_resume(changed, self._store)
+            self._definition, _, self._tournament = create_or_resume(changed, self._store)
         except UsageError as error:
             log.warning("the changed definition is refused: %s", error)
             return

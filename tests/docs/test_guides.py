@@ -12,7 +12,7 @@ import pytest
 from arena.server.operating import health_check
 from arena.server.operating.service_programs import SERVICES, units
 from arena.tournament.definition import load_definition
-from arena.tournament.formats.format import FORMATS
+from arena.tournament.formats.format import FORMATS, format_class
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import schedule
 from arena.tournament.tournament_file import TournamentFile
@@ -211,7 +211,8 @@ def test_every_file_on_the_page_has_a_schedule(tmp_path):
     for number, text in enumerate(FILES):
         path = tmp_path / f"page{number}.toml"
         path.write_text(text)
-        assert next(iter(schedule(with_openings(load_definition(path))))).match == 1
+        loaded = load_definition(path)
+        assert next(iter(schedule(with_openings(loaded, format_class(loaded))))).match == 1
 
 
 IN_ONE_PROCESS = f"""

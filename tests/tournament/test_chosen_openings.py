@@ -15,6 +15,7 @@ from arena.games.kernels import slips
 from arena.games.kernels.playouts import PlayoutMargin
 from arena.tournament import opening_information
 from arena.tournament.definition import load_definition, make_definition
+from arena.tournament.formats.round_robin import RoundRobin
 from arena.tournament.opening_information import Evaluated, is_judged_by_playouts, most_informative, with_openings
 from arena.tournament.openings import ListedOpenings, book_text, openings, read_book, read_lines
 from arena.tournament.resumption import create_or_resume
@@ -138,14 +139,14 @@ def test_a_tournament_file_takes_a_book_and_a_table(write_definition, tmp_path):
 def test_openings_are_stored_with_the_definition_if_they_were_chosen():
     assert "openings" not in definition(openings=()).to_json()
     assert "openings" not in definition(openings=()).identity()
-    chosen = with_openings(definition())
+    chosen = with_openings(definition(), RoundRobin)
     assert Definition.from_json("t", json.loads(json.dumps(chosen.to_json()))) == chosen
     with pytest.raises(StoreError, match="expected openings for each of its games"):
         Definition.from_json("t", chosen.to_json() | {"openings": chosen.to_json()["openings"] * 2})
 
 
 def test_the_choice_follows_from_the_seed():
-    first, same, other = (with_openings(definition(rng_seed=seed)) for seed in (1, 1, 2))
+    first, same, other = (with_openings(definition(rng_seed=seed), RoundRobin) for seed in (1, 1, 2))
     assert first == same
     assert first.openings != other.openings
     assert len(set(first.openings[0].lines)) == 6
@@ -181,7 +182,7 @@ def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end
     monkeypatch.setattr(opening_information, "playout_margin", margin)
     monkeypatch.setattr(opening_information, "kernel_of", lambda _game: None)
     made = definition(games=(ELEVEN,), encounters=5)
-    stored, _ = create_or_resume(made, home.store)
+    stored, *_ = create_or_resume(made, home.store)
     columns = [line[0] for line in stored.openings[0].lines]
     assert len(columns) == 5 == len(set(stored.openings[0].lines))
     drawn = islice(openings(make_game("multiplication", size=11), 2, 0), 40)
@@ -191,7 +192,7 @@ def test_openings_of_a_board_that_is_too_large_are_those_from_which_playouts_end
     asked.clear()
     assert create_or_resume(made, home.store)[0] == stored
     assert not asked  # what was chosen is stored
-    assert with_openings(made).openings == stored.openings
+    assert with_openings(made, RoundRobin).openings == stored.openings
 
 
 def test_only_what_cannot_be_solved_is_judged_by_playouts():
@@ -203,13 +204,13 @@ def test_only_what_cannot_be_solved_is_judged_by_playouts():
 
 def test_openings_that_can_not_be_chosen_are_refused(monkeypatch):
     with pytest.raises(DefinitionError, match="opening_plies = 4: no random opening of that many plies"):
-        with_openings(definition(opening_plies=4))
+        with_openings(definition(opening_plies=4), RoundRobin)
     monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: None)
     with pytest.raises(DefinitionError, match=r"more states after an opening of 2 plies, .*; expected more plies"):
-        with_openings(definition())
+        with_openings(definition(), RoundRobin)
     monkeypatch.setattr(opening_information, "kernel_of", lambda _game: KernelError("no C compiler: cc"))
     with pytest.raises(DefinitionError, match="is judged by random playouts of its kernel, which is not there: no"):
-        with_openings(definition(games=(ELEVEN,)))
+        with_openings(definition(games=(ELEVEN,)), RoundRobin)
 
 
 def test_all_openings_are_played_before_one_comes_again():
@@ -231,9 +232,9 @@ def test_a_schedule_has_the_openings_of_the_book():
 @pytest.mark.parametrize("format", ["round-robin", "ladder"])
 def test_a_tournament_is_resumed_with_the_openings_it_began_with(home, monkeypatch, format):
     made = definition(format=format)
-    first, _ = create_or_resume(made, home.store)
+    first, *_ = create_or_resume(made, home.store)
     monkeypatch.setattr(slips, "encounters_by_rules", lambda *arguments: pytest.fail("chosen again"))
-    again, _ = create_or_resume(made, home.store)
+    again, *_ = create_or_resume(made, home.store)
     assert again.openings == first.openings
     for other in (BOOK, ()):
         with pytest.raises(DefinitionError, match="differs in openings"):

@@ -105,8 +105,9 @@ def schedule_command(
         definition = load_definition(file, arena_home.bots)
         warn_of_rejected(definition)
         stored = arena_home.store.find_tournament(definition.name)
-        definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition)
-        from_store = stored is not None and format_class(definition).needs_results
+        kind = format_class(definition)
+        definition = with_openings(with_stored_openings(definition, stored.definition) if stored else definition, kind)
+        from_store = stored is not None and kind.needs_results
         lines = arena_home.store.schedule(stored) if stored and from_store else schedule(definition)
         if lists_matches:
             print_table(MATCH_COLUMNS, _match_rows(lines, definition, table_format), table_format)

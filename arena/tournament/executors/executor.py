@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
-from arena.base.definition import Definition
 from arena.base.errors import GameError, LateError
 from arena.base.live_match import LiveMatch
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits, MatchSpec
@@ -87,18 +86,6 @@ class Job:
     fresh_bots: bool = False
     workers: int | None = None
     log_path: Path | None = None
-
-
-def job_of(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None = None) -> Job:
-    """Return the job of playing these bots under the conditions of a tournament."""
-    return Job(
-        bots=bots,
-        isolation=definition.isolation,
-        limits=definition.limits,
-        fresh_bots=definition.fresh_bots,
-        workers=workers or definition.workers,
-        log_path=log_path,
-    )
 
 
 class Played(NamedTuple):

@@ -9,12 +9,15 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from arena.base.definition import Definition
 from arena.base.errors import UsageError
 from arena.base.live_match import LiveMatch
+from arena.base.records import Bot
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
 from arena.match.players.function_player import isolation_for
@@ -30,6 +33,18 @@ class ExecutorKind(NamedTuple):
     urls: tuple[str, ...]
     example: str
     open: Callable[[str, Job], Executor | None]
+
+
+def job_of(definition: Definition, bots: tuple[Bot, ...], workers: int | None, log_path: Path | None = None) -> Job:
+    """Return the job of playing these bots under the conditions of a tournament."""
+    return Job(
+        bots=bots,
+        isolation=definition.isolation,
+        limits=definition.limits,
+        fresh_bots=definition.fresh_bots,
+        workers=workers or definition.workers,
+        log_path=log_path,
+    )
 
 
 def open_executor(url: str, job: Job) -> Executor:

@@ -324,6 +324,6 @@ def test_another_version_enters_a_ladder_that_is_played_in_place_of_the_one_befo
         *others, last = ladder.entrants
         before = replace(last, version="0", digest="0" * 16)
         create_or_resume(replace(ladder, entrants=(*others, before)), home.store)
-        resumed, _ = create_or_resume(ladder, home.store)
+        resumed, *_ = create_or_resume(ladder, home.store)
     assert resumed.entrants == (*others, before, last)
     assert resumed.active == frozenset({0, 1, 3})
