@@ -85,7 +85,7 @@ class Coprimality(Game[CoprimalityState]):
     """The rules above."""
 
     name: ClassVar[str] = "coprimality"
-    summary: ClassVar[str] = "Extend a path of numbers; beside a number it shares a factor with, one is fatal."
+    summary: ClassVar[str] = "Extend a path of numbers; a number that shares a factor with a neighbour is fatal."
     OPTIONS: ClassVar[tuple[Option, ...]] = (
         IntOption("players", 2, 2, 64, "number of seats"),
         IntOption("size", 12, 3, 100, "rows and columns of the grid"),

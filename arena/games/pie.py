@@ -1,6 +1,6 @@
 """The pie rule, a variation of this arena for two players that makes a game fairer.
 
-With ``pie = k`` (1 to 3) seat 0 makes the first k actions, whoever's turn it is by the rules. Then seat 1 answers
+With ``pie = k`` (1 to 3) seat 0 makes the first k actions, no matter whose turn it is by the rules. Then seat 1 answers
 ``"keep"`` or ``"swap"``: after ``"swap"`` each seat plays the other one's part of the rules, and has its score. It
 answers as well if the match is over before there are k actions, or with them. From there the rules go on.
 """

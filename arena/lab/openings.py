@@ -128,7 +128,7 @@ def judged_sentence(definition: Definition, game: int, openings: int, margins: S
 
 
 def _margin(mean: float, error: float) -> str:
-    return f"{mean:+.2f} (± {t_quantile(BATCHES - 1, 0.975) * error:.2f})"
+    return f"{mean:+z.2f} (± {t_quantile(BATCHES - 1, 0.975) * error:.2f})"
 
 
 # The tree of a game's first actions: what each line is worth, and what came of it in the matches of a tournament.

@@ -168,7 +168,7 @@ def environment() -> Environment:
         "score": score_text,
         "halves": halves_text,
         "chance": percent_text,
-        "signed": lambda value: f"{value:+.1f}".replace("-", "−"),
+        "signed": lambda value: f"{value:+z.1f}".replace("-", "−"),
         "rate": rate_text,
         "meaning": meaning_of,
         "scale": scale_of,

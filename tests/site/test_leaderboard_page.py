@@ -68,6 +68,13 @@ def test_a_leaderboard_counts_tournaments_with_its_game_of_a_season_or_alone_and
     assert {link["href"] for link in page.all("a")} >= {"/leaderboards/plaid", "/leaderboards/plaid?season=cold"}
 
 
+def test_bots_that_share_the_first_place_do_not_lead_alone(home):
+    tell(home, duels("a@1", "b@1", "dddd"))
+    tell(home, duels("a@1", "b@1", "wwww"), "other", games=("plaid",))
+    text = checked(home, "leaderboards").text
+    assert "a and b share the first place in differences; a leads in plaid." in text
+
+
 @pytest.mark.slow
 def test_a_long_leaderboard_is_shown_in_parts(home):
     entrants = tuple(f"bot{number:03}@1" for number in range(102))

@@ -178,6 +178,9 @@ def test_the_puzzle_of_the_day_is_the_same_for_everybody_and_stays_for_the_day(t
             build_today(home, TodayParameters())
         assert not model_of(home, "overview").may_have_puzzles
         for league in leagues:
+            keep_puzzles(home.directory, league, [])
+        assert not model_of(home, "overview").may_have_puzzles  # so it doesn't lead to a page that is not there
+        for league in leagues:
             keep_puzzles(home.directory, league, [made_puzzle(met=number) for number in range(3, 13)])
         assert model_of(home, "overview").may_have_puzzles
         stored = home.store.tournaments()

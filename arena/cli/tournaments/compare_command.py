@@ -204,7 +204,7 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
         f"{new} against {old}: {counted(evidence.encounters, 'encounter')} of {result.players} matches, "
         f"{100 * evidence.score:.1f} % of the points",
         f"scores  {scores or 'none'}",
-        f"Elo     {elo:+.1f} [{low_elo:+.1f}, {high_elo:+.1f}] at 95 %",
+        f"Elo     {elo:+z.1f} [{low_elo:+z.1f}, {high_elo:+z.1f}] at 95 %",
         f"LOS     {percent_text(evidence.los)}",
         f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
         f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",

@@ -89,6 +89,7 @@ BOT_NAME = re.compile(r"[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*")
 NAME_RULE = "expected letters a-z or A-Z and digits, with single spaces, '.', '_' or '-' between them"
 
 _NAME_TAKEN = "this name, or one that looks like it, belongs to another author"
+_NAME_OF_THE_HOUSE = "this name, or one that looks like it, belongs to a bot of this arena; choose another"
 _OUR_FAILURE = "the arena could not check it; that is no fault of the bot, so submit it again"
 
 _TOO_LONG = f"the check took longer than {MAX_CHECK_SECONDS / 60:.0f} minutes and was stopped"
@@ -178,7 +179,9 @@ class Checker:
             if BOT_NAME.fullmatch(bot.name) is None:
                 raise BotDefinitionError(f"bot {bot.label!r}: {NAME_RULE}")
             owner = self._people.submissions.owner(bot.name)
-            if self._is_name_of_the_house(bot) or owner not in (None, claim.submission.person):
+            if self._is_name_of_the_house(bot):
+                raise BotDefinitionError(f"bot {bot.label!r}: {_NAME_OF_THE_HOUSE}")
+            if owner not in (None, claim.submission.person):
                 raise BotDefinitionError(f"bot {bot.label!r}: {_NAME_TAKEN}")
             self._require_room(claim, bot)
 

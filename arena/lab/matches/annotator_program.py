@@ -17,7 +17,7 @@ from arena.base.errors import ArenaError, DatabaseError, StoreError
 from arena.base.programs.service_program import Idleness, ProblemNote, end_now, keep_trying, run_service
 from arena.lab.matches.annotating import Annotator, NotAnnotated, TournamentAnnotator
 from arena.lab.matches.annotation import SEATS, Annotated, is_analysed_here
-from arena.lab.matches.puzzle import keep_puzzles, may_have_puzzles
+from arena.lab.matches.puzzle import is_searched, keep_puzzles
 from arena.lab.matches.puzzle_search import find_puzzles
 from arena.lab.solving.limits import Limits, free_memory_bytes
 from arena.sandbox.isolation.procfs import queued_seconds
@@ -143,7 +143,7 @@ class Annotations:
                 if self._requests.waiting():
                     return
                 self._annotate_game(annotator.annotate(game), progress)
-            if games and tournament.finished_at is not None and not may_have_puzzles(self._home.directory, tournament):
+            if games and tournament.finished_at is not None and not is_searched(self._home.directory, tournament):
                 self._find_puzzles(tournament, games)
 
     def _search(self, request: AskedMatch) -> None:

@@ -184,14 +184,18 @@ class KeptPuzzles:
 
 def keep_puzzles(directory: Path, tournament: StoredTournament, puzzles: Sequence[Puzzle]) -> Path:
     """Replace the puzzles of a tournament in the home, atomically; UsageError if the file can't be written."""
-    kept = KeptPuzzles(layout=LAYOUT, created_at=tournament.created_at, puzzles=tuple(puzzles))
-    text = json.dumps(asdict(kept), separators=(",", ":"))
+    text = _stored_text(tournament, puzzles)
     path = directory / PUZZLES / _file_name(tournament)
     if len(puzzles) > MAX_PUZZLES or len(text) > MAX_FILE_BYTES:
         raise UsageError(f"{len(puzzles):,} puzzles in {len(text):,} bytes are too many to keep; use a lower --count")
     with failing_as(UsageError, f"{path}: can't be written"):
         replace_file(path, text.encode())
     return path
+
+
+def _stored_text(tournament: StoredTournament, puzzles: Sequence[Puzzle]) -> str:
+    kept = KeptPuzzles(layout=LAYOUT, created_at=tournament.created_at, puzzles=tuple(puzzles))
+    return json.dumps(asdict(kept), separators=(",", ":"))
 
 
 def kept_puzzles(directory: Path, tournament: StoredTournament) -> tuple[Puzzle, ...]:
@@ -229,9 +233,16 @@ def _read(kind: type[PuzzleFile], directory: Path, name: str) -> PuzzleFile | No
     return kept
 
 
-def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
+def is_searched(directory: Path, tournament: StoredTournament) -> bool:
     """Return whether a search for puzzles has taken place, which may have found none."""
     return (directory / PUZZLES / _file_name(tournament)).is_file()
+
+
+def may_have_puzzles(directory: Path, tournament: StoredTournament) -> bool:
+    """Return whether the file of a tournament has more than an empty list, without reading it."""
+    with suppress(OSError):
+        return (directory / PUZZLES / _file_name(tournament)).stat().st_size > len(_stored_text(tournament, ()))
+    return False
 
 
 def _file_name(tournament: StoredTournament) -> str:

@@ -33,7 +33,7 @@ from arena.server.http.page_value import (
     rendered,
     response_of,
 )
-from arena.server.http.problems import CHANGING, Problem, unavailable
+from arena.server.http.problems import CHANGING, Problem, require_parameters, unavailable
 from arena.server.http.topics import CONTESTS
 from arena.site.frame.model import Frozen, Lane, Page, Parameters
 from arena.site.links import ServedLinks
@@ -143,6 +143,7 @@ class PageResponses:
         """Return the response with a page, from the fields of the path, those of the query, and the suffix."""
         suffix = suffix or (".json" if wants_json(request) else "")
         table = query.pop("table", None) if suffix == ".csv" else None
+        require_parameters(page.parameters, fields.keys(), query)
         parameters = page.parameters.model_validate({**query, **fields})
         request.scope[IS_EMBEDDABLE] = parameters.may_be_framed
         if page.lane is Lane.SERVER:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection, Iterable
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from arena.analysis.text.tables import printable
 from arena.base.errors import (
@@ -21,6 +22,7 @@ from arena.base.errors import (
     UnknownNameError,
     UnwritableError,
     nearest,
+    suggestion,
     text_of,
 )
 from arena.base.text import shortened_text
@@ -150,6 +152,15 @@ class AwayLog:
             _log.error("%s", sentence)
 
 
+def require_parameters(parameters: type[BaseModel], fields: Collection[str], query: Iterable[str]) -> None:
+    """Raise ProblemError unless the page takes each name of the query; ``fields`` are those in its path."""
+    accepted = [name for name in parameters.model_fields if name not in fields]
+    for name in query:
+        if name not in accepted:
+            is_expected = suggestion(name, accepted) if accepted else "it takes none"
+            raise bad_address(f"{shortened_text(name)!r} is no parameter of this page; {is_expected}")
+
+
 def bad_address(sentence: str, status: int = 400, *suggested: str) -> ProblemError:
     """Return the error for an address that no page has; ``suggested`` are those that may be meant."""
     title = "Not found" if status == 404 else "This address is not right"
@@ -173,6 +184,4 @@ def _problem(status: int, title: str, sentence: str, suggested: tuple[str, ...] 
 def _first_mistake(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     name = ".".join(map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
-        return f"{shortened_text(name)!r} is no parameter of this page"
     return f"{name} = {shortened_text(str(first['input']))!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"

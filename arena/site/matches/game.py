@@ -167,7 +167,10 @@ def build_today(home: ArenaHome, parameters: TodayParameters) -> TodayPage:
     date = datetime.now(UTC).date().isoformat()
     today = puzzle_of_the_day(home.directory, home.store.tournaments(), date)
     if today is None:
-        raise NothingYetError("There are no puzzles here yet. An operator makes them: arena lab puzzles TOURNAMENT")
+        raise NothingYetError(
+            "There are no puzzles here yet. The site searches finished tournaments for them, as does:"
+            " arena lab puzzles TOURNAMENT"
+        )
     tournament, daily = today
     page = _puzzle_page(home, tournament.name, daily.number, daily.count, daily.puzzles[0], parameters)
     return TodayPage.of(page, date=date)

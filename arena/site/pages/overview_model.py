@@ -69,7 +69,7 @@ class OverviewPage(ModelOfBots):
         results: of the newest tournaments that have one; empty on pages of older ones.
         latest: the latest matches of the newest tournament that has one; empty on pages of older ones.
         turning: the number of the last one of these in which an action lost something; None if none is known.
-        may_have_puzzles: whether somebody has searched one of the tournaments here for puzzles.
+        may_have_puzzles: whether a search has found puzzles in one of the tournaments here.
     """
 
     tournaments: tuple[ListedTournament, ...]

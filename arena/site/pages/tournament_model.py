@@ -199,7 +199,7 @@ class TournamentPage(ModelOfTournament):
         findings: results of statistical tests, in sentences.
         balance: how even the schedule is; empty for very large ones.
         disqualified: the bots that are, as ``name@version``; they have no line in the standings.
-        may_have_puzzles: whether somebody has searched its matches for puzzles.
+        may_have_puzzles: whether a search has found puzzles in its matches.
         decided: what is decided, if it plays until it is.
     """
 

@@ -137,7 +137,7 @@ def test_the_names_of_the_house_are_nobodys(arena, tmp_path):
     (tmp_path / "mine.py").write_bytes(GOOD)
     arena.home.bots.add(arena.home.bots.copy_in(tmp_path / "mine.py"))
     for name in ("greedy.py", "Gr-eedy.py", "m1nimal.py", "random legal.py", "mine.py", "M-ine.py"):
-        assert "belongs to another author" in arena.rejected(GOOD + b"# another\n", name).reason, name
+        assert "belongs to a bot of this arena" in arena.rejected(GOOD + b"# another\n", name).reason, name
     assert arena.bots() == ["mine@1"]
 
 

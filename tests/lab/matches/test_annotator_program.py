@@ -10,7 +10,7 @@ from arena.base.programs.service_program import ProblemNote
 from arena.lab.matches import annotator_program
 from arena.lab.matches.annotating import Annotator, TournamentAnnotator
 from arena.lab.matches.annotator_program import Annotations, Pace
-from arena.lab.matches.puzzle import kept_puzzles, may_have_puzzles
+from arena.lab.matches.puzzle import is_searched, kept_puzzles
 from arena.lab.solving.limits import Limits
 from tests.analysis.text.tournaments import play
 
@@ -63,7 +63,7 @@ def test_it_leaves_alone_what_has_no_single_value_and_rules_from_elsewhere(home)
     play(home, "elsewhere", ["a", "b"], [("tests.mistaken_games:Counting", {})])
     steps(Annotations(home))
     assert (annotated(home, "three"), annotated(home, "elsewhere")) == (0, 0)
-    assert not may_have_puzzles(home.directory, home.store.tournament("three"))
+    assert not is_searched(home.directory, home.store.tournament("three"))
     requests, elsewhere = home.store.analysis_requests, home.store.tournament("elsewhere")
     requests.add(elsewhere, 1)
     assert Annotations(home).step()

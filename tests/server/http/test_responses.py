@@ -103,7 +103,9 @@ async def test_a_number_is_written_in_one_way(client, number):
 
 
 async def test_a_mistake_is_one_sentence_on_a_page_and_for_programs_without_a_builder(client):
-    response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, "is no parameter of this page")
+    unknown = "is no parameter of this page; expected one of: before"
+    response = await answered(client.get("/?<script>alert(1)</script>=1"), 400, unknown)
+    await answered(client.get("/?befor=1"), 400, "did you mean &#39;before&#39;?")
     assert "<script>alert" not in response.text
     await answered(client.get("/", headers={"host": "evil.example"}), 421, "--allowed-host")
     assert (await client.get("/", headers=[("host", "localhost"), ("host", "localhost")])).status_code == 400
