@@ -207,6 +207,17 @@ def test_no_line_of_help_ends_within_the_name_of_an_option(arena, monkeypatch, c
     assert not re.findall(r"--[a-z-]*-$", help_text, re.MULTILINE)
 
 
+GROUPS = ["tournament", "correct", "bot", "home backup", "lab", "site", "site people", "site contest", "site ladder"]
+
+
+@pytest.mark.parametrize("command", [*GROUPS, "lab quality", "bot challenge"])
+def test_help_fits_80_columns_with_whole_sentences(arena, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    _usage, *lines = printed(arena, *command.split(), "--help").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.endswith("...") for line in lines)
+
+
 def test_left_out_columns_are_named_and_wide_shows_them(arena, monkeypatch):
     in_full = arena("standings", "tiny")[1].split("\n\n")[1]
     monkeypatch.setenv("COLUMNS", "60")

@@ -96,7 +96,9 @@ def analyse(
     within_seconds: float | None,
     as_json: bool,
 ) -> None:
-    """Say what each legal action of a position is worth, and show a line of best play.
+    """Say what each legal action of a position is worth.
+
+    Then show a line of best play.
 
     \b
     arena lab analyse quickstart/1 4

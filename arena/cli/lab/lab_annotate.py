@@ -98,7 +98,9 @@ COLUMNS = [
 @json_option
 @wide_option
 def annotate(tournament: str, game: str | None, again: bool, within_seconds: float, quiet: bool, as_json: bool) -> int:
-    """Find out what the actions of recorded matches lost: of TOURNAMENT, or of one MATCH.
+    """Find out what the actions of bots in recorded matches lost.
+
+    All matches of TOURNAMENT, or one MATCH.
 
     \b
     arena lab annotate quickstart

@@ -52,10 +52,10 @@ class _Row:
 @click.option("--check", is_flag=True, help="Compare them with the rules in Python, and measure them; builds as well.")
 @json_option
 def kernels(build: bool, check: bool, as_json: bool) -> int:
-    """Show which games have kernels: their rules in C, with which the lab is some hundred times faster.
+    """Show which games have kernels, their rules in C.
 
-    They are compiled when they are first used, and kept in the user's cache directory. Without a C compiler every
-    command gives the same answers, slower.
+    The lab is some hundred times faster with them. They are compiled when they are first used, and kept in the user's
+    cache directory. Without a C compiler every command gives the same answers, slower.
     """
     rows = []
     for name in KERNEL_NAMES:

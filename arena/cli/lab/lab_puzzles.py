@@ -82,12 +82,12 @@ def puzzles(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Find puzzles in the matches of TOURNAMENT: positions in which exactly one action keeps the win, or the draw, and
-    the bot that had to act has missed it.
+    """Find puzzles in the matches of TOURNAMENT.
 
-    Where again exactly one action keeps it after a reply, the puzzle continues: it has 1, 3, 5 or 7 plies, and the
-    command prefers longer ones. The theme says what the solution does to the scores at once: sacrifice, greed fails,
-    quiet or gain.
+    In a puzzle exactly one action keeps the win, or the draw, and the bot that had to act has missed it. Where again
+    exactly one action keeps it after a reply, the puzzle continues: it has 1, 3, 5 or 7 plies, and the command
+    prefers longer ones. The theme says what the solution does to the scores at once: sacrifice, greed fails, quiet or
+    gain.
 
     What each action leads to with best play is exact. Positions that are the same up to symmetry are one puzzle. The
     list goes from easy to hard, by the number of lines of play from the position. The home keeps puzzles, and you can

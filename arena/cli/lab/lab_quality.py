@@ -72,11 +72,14 @@ def quality(
     html_file: Path | None,
     quiet: bool,
 ) -> int:
-    """Say what GAME is like to play: is it fair, at which size, how deep is it, how often is it drawn?
+    """Say what GAME is like to play.
+
+    Is it fair, at which size, how deep is it, how often is it drawn?
 
     \b
     arena lab quality differences -o size=6
-    arena lab quality differences -o size=6 --compare scoring=distinct,once --html quality.html
+    arena lab quality differences -o size=6 \\
+        --compare scoring=distinct,once --html quality.html
 
     Eleven measures, each number with its 95 % interval and the number of observations. They come from matches that the
     command simulates by the rules or the game's kernel, without bots, and from exact values where a table has them. The

@@ -85,7 +85,9 @@ def repair(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Find the fairest form of GAME: what it is worth under its other rules, with a pie, or with a komi.
+    """Find the fairest form of GAME.
+
+    It shows what the game is worth under its other rules, with a pie, or with a komi.
 
     \b
     arena lab repair multiplication -o size=7

@@ -303,7 +303,9 @@ def prove(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Write a certificate of what GAME is worth with best play: strategies for both seats, which anybody can check.
+    """Write a certificate of what GAME is worth with best play.
+
+    It has strategies for both seats, which anybody can check.
 
     \b
     arena lab prove multiplication -o size=7 --out multiplication_7.txt

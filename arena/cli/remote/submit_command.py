@@ -240,7 +240,8 @@ def challenge_command(
     """Let your bot play against RIVAL at the site of an arena: two matches, with each bot in both seats, unrated.
 
     \b
-    arena challenge greedy --mine my_bot --game differences --at https://arena.example.org
+    arena challenge greedy --mine my_bot --game differences \\
+        --at https://arena.example.org
 
     RIVAL is any bot that visitors may play against there. Only you see the matches.
     """

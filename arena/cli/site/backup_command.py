@@ -62,7 +62,7 @@ def make(out: Path, with_logs: bool, as_json: bool) -> None:
 @click.argument("folder", metavar="FOLDER", type=A_PATH)
 @json_option
 def verify(folder: Path, as_json: bool) -> int:
-    """Read the backup in FOLDER, and compare every file with its digest."""
+    """Compare every file of the backup in FOLDER with its digest."""
     from arena.store.backup.restoring import verify_backup
 
     try:
@@ -81,10 +81,11 @@ def verify(folder: Path, as_json: bool) -> int:
 @click.option("--digest", metavar="DIGEST", help="The digest of the backup, as `arena home backup make` printed it.")
 @json_option
 def restore(folder: Path, digest: str | None, as_json: bool) -> None:
-    """Make a home from the backup in FOLDER; nothing, or an empty directory, may be where `--home` says.
+    """Make a home from the backup in FOLDER.
 
-    With `--store URL` the results go into an empty PostgreSQL database, and people do if $ARENA_PEOPLE has its URL.
-    Whoever has made a backup decides who signs in at what is restored from it: take your own, or compare the digest.
+    Nothing, or an empty directory, may be where `--home` says. With `--store URL` the results go into an empty
+    PostgreSQL database, and people do if $ARENA_PEOPLE has its URL. Whoever has made a backup decides who signs in at
+    what is restored from it: take your own, or compare the digest.
     """
     from arena.store.backup.restoring import Target, restore_backup
 

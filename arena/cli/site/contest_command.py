@@ -63,7 +63,8 @@ def contest_command(context: click.Context) -> None:
     """Announce contests, reveal their results, cancel them.
 
     \b
-    arena site contest new cup --name spring --time-zone Europe/Berlin > spring.toml
+    arena site contest new cup --name spring \\
+        --time-zone Europe/Berlin > spring.toml
     arena site contest add spring.toml
     arena site contest reveal spring --reason "The prizes have been given."
 
@@ -183,7 +184,10 @@ def reveal(contest: str, reason: str, before_played: bool) -> None:
 @required_reason_option
 @yes_option
 def cancel(contest: str, reason: str, is_confirmed: bool) -> int:
-    """Cancel CONTEST: nothing more of it is played, and embargoed results stay hidden."""
+    """Cancel CONTEST.
+
+    Nothing more of it is played, and embargoed results stay hidden.
+    """
     with opened_people() as people:
         stored = people.contests.get(contest)
         if not confirm(f"Cancel the contest {stored.name}?", is_confirmed):

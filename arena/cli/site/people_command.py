@@ -153,7 +153,9 @@ def add(name: str, role: str, site: str, days: int) -> None:
 @site_option
 @days_option
 def import_people(roster: Path, out: Path, site: str, days: int) -> int:
-    """Add everybody on ROSTER, a CSV file, and write their links into another.
+    """Add everybody on ROSTER, a CSV file.
+
+    The links by which they choose their passwords go into another CSV file.
 
     \b
     arena site people import roster.csv --invitations invitations.csv
@@ -208,7 +210,10 @@ def _new_file(path: Path) -> Iterator[TextIO]:
 @site_option
 @days_option
 def link(person: str, site: str, days: int) -> None:
-    """Print a new link by which PERSON chooses a password, for one that was forgotten or a link that was lost."""
+    """Print a new link by which PERSON chooses a password.
+
+    For a password that was forgotten, or a link that was lost.
+    """
     with opened_people() as people:
         secret = people.invitations.invite_person(person, COMMAND_LINE, days)
     click.echo(f"{printable(person)} can choose a password for {counted(days, 'day')} at:\n{_link(site, secret)}")
@@ -230,7 +235,10 @@ def role(person: str, role: str, reason: str) -> None:
 @reason_option
 @yes_option
 def close(person: str, reason: str, is_confirmed: bool) -> int:
-    """Close the account of PERSON: all sessions and tokens end, and nobody can sign in with it."""
+    """Close the account of PERSON.
+
+    All sessions and tokens end, and nobody can sign in with it.
+    """
     with opened_people() as people:
         account = people.accounts.get(person)
         if not confirm(f"Close the account of {account.name}, {_with_article(account.role)}?", is_confirmed):
@@ -254,7 +262,7 @@ def reopen(person: str, reason: str) -> None:
 
 @people_command.command("adopt")
 def adopt() -> None:
-    """Let this home have databases on servers that belonged to another home.
+    """Let this home have the databases of another on servers.
 
     `arena serve` refuses databases that belong to another home, whose site would take the submissions of this one. If
     that home is gone, or was restored here, this command lets the site of this one work on them, and no other.

@@ -206,7 +206,7 @@ def _as_text(result: ComparisonResult, names: tuple[str, ...]) -> str:
         f"scores  {scores or 'none'}",
         f"Elo     {elo:+z.1f} [{low_elo:+z.1f}, {high_elo:+z.1f}] at 95 %",
         f"LOS     {percent_text(evidence.los)}",
-        f"LLR     {evidence.llr:.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
+        f"LLR     {evidence.llr:z.2f} in ({low:.2f}, {high:.2f}); Elo {hypotheses.elo0:g} against {hypotheses.elo1:g},"
         f" alpha {hypotheses.alpha:g}, beta {hypotheses.beta:g}",
     ]
     lines.append(f"faults  {new}: {_faults_text(result.faults[0])}; {old}: {_faults_text(result.faults[1])}")

@@ -82,7 +82,7 @@ class Comparison(Format[Hypotheses]):
         evidence = self.verdict.evidence
         low, high = self.field.settings.bounds
         percent = 100 * evidence.los
-        return f"LLR {evidence.llr:.2f} ({low:.2f}, {high:.2f}), Elo {evidence.elo[0]:+z.0f}, LOS {percent:.1f} %"
+        return f"LLR {evidence.llr:z.2f} ({low:.2f}, {high:.2f}), Elo {evidence.elo[0]:+z.0f}, LOS {percent:.1f} %"
 
     def _score(self, results: Sequence[StoredResult]) -> float:
         new = self.field.bots[0]
