@@ -117,13 +117,18 @@ class Deadline:
 class _Stream(io.RawIOBase):
     def __init__(self, source: socket.socket, deadline: Deadline) -> None:
         self._source, self._deadline = source, deadline
+        self._left_bytes = MAX_STREAM_BYTES
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         self._source.settimeout(self._deadline.left_seconds())
-        return self._source.recv_into(buffer)
+        count = self._source.recv_into(buffer)
+        self._left_bytes -= count
+        if self._left_bytes < 0:
+            raise http.client.LineTooLong("reply")
+        return count
 
 
 class TimedSocket:
@@ -146,6 +151,9 @@ class TimedSocket:
 # The client follows no redirects, checks certificates, and reports every failure in one sentence that names the site.
 
 MAX_REPLY_BYTES = 4 * 2**20
+MAX_STREAM_BYTES = 4 * MAX_REPLY_BYTES
+"""With heads and the lengths of chunks; ``http.client`` itself reads a chunk of the length -1 to the end."""
+
 CONNECT_SECONDS = 10.0
 REPLY_SECONDS = 30.0
 PIECE_SECONDS = 30.0
@@ -223,19 +231,22 @@ def _connection(site: SiteAddress, proxy: Proxy | None) -> http.client.HTTPConne
 
 
 class _TunnelledConnection(http.client.HTTPSConnection):
-    """A connection, also through a proxy: if the proxy refuses, no socket stays open.
+    """A connection, also through a proxy: it has a deadline, and if the proxy refuses, no socket stays open.
 
     Up to Python 3.11.3, the proxy's response keeps the socket until somebody collects it (python/cpython#103472).
     """
 
     def _tunnel(self) -> None:
         opened = self.sock
+        self.sock = TimedSocket(opened, Deadline(CONNECT_SECONDS))
         try:
             super()._tunnel()  # type: ignore[misc]
         except BaseException:
             with suppress(OSError):
                 os.close(opened.detach())
             raise
+        opened.settimeout(CONNECT_SECONDS)
+        self.sock = opened
 
 
 def _received(response: http.client.HTTPResponse, site: SiteAddress) -> Reply:

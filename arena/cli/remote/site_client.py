@@ -111,6 +111,10 @@ class Fields:
         """Return a short printable text."""
         return str(self._checked(name, _is_shown))
 
+    def address(self, name: str) -> str:
+        """Return an address at the site itself: after its name, ``@evil.example.org/`` would be one elsewhere."""
+        return str(self._checked(name, lambda value: _is_shown(value) and value.startswith("/")))
+
     def sentence(self, name: str) -> str:
         """Return a text as one printable line; it may be empty."""
         return printable_sentence(self._checked(name, lambda value: isinstance(value, str)))

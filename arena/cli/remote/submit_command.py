@@ -250,6 +250,8 @@ def challenge_command(
     count = 1 if is_one else 2
     while True:
         rows = _challenges(client)[:count]
+        if len(rows) < count:
+            raise client.no_arena()
         if all(row["state"] in ENDED for row in rows):
             break
         time.sleep(PAUSE_SECONDS)
@@ -265,7 +267,7 @@ def _challenges(client: SiteClient) -> list[dict[str, object]]:
             "seat": challenge.whole("seat", 0, 1),
             "plies": challenge.whole("plies", 0, MAX_PLIES),
             "outcome": challenge.sentence("outcome"),
-            "page": f"{client.site}{challenge.text('address')}",
+            "page": f"{client.site}{challenge.address('address')}",
         }
         for challenge in answer.objects("own", LISTED)
     ]

@@ -71,14 +71,17 @@ def test_sentences_and_answers_are_read_no_further_than_their_bounds():
     assert 500 < len(sentence) < 700
     sent = []
 
-    def endless(handler, _):
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{")
+    def endless(handler, _, header="Content-Type: application/json", begin="{"):
+        handler.wfile.write(f"HTTP/1.1 200 OK\r\n{header}\r\n\r\n{begin}".encode())
         while True:
             handler.wfile.write(2**16 * b" ")
             sent.append(2**16)
 
     assert sentence_of(endless) == (SiteError, "SITE: it answers with more than 4,194,304 bytes; no arena does")
     assert sum(sent) < 16 * 2**20
+    sent.clear()
+    assert sentence_of(lambda handler, _: endless(handler, _, "Transfer-Encoding: chunked", "-1\r\n")) == NO_HTTP
+    assert sum(sent) < 32 * 2**20
     declared = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n" + 2**23 * b" "
     assert sentence_of(saying(declared))[1] == "SITE: it answers with more than 4,194,304 bytes; no arena does"
 
@@ -265,6 +268,19 @@ def test_encrypted_requests_go_through_a_tunnel_that_knows_no_token(monkeypatch)
     assert "(through the proxy 127.0.0.1:" in str(caught.value)
     assert "407" in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+def test_a_proxy_whose_head_does_not_end_is_given_up(monkeypatch):
+    def drip(handler, _):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            handler.wfile.write(b"X: 1\r\n")
+            time.sleep(0.05)
+
+    monkeypatch.setattr(exchange_module, "CONNECT_SECONDS", 0.3)
+    with hostile(drip) as proxy, pytest.raises(SiteAwayError, match="it does not answer in time"):
+        monkeypatch.setenv("https_proxy", proxy)
+        asked("https://far.example")
 
 
 def open_sockets():

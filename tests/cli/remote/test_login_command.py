@@ -345,3 +345,14 @@ def test_it_waits_for_the_matches_and_prints_how_they_ended(challenge, arena_sit
 def test_what_can_not_be_is_one_sentence(challenge, arena_site):
     assert "bot 'nobody'" in refusal(challenge, "nobody").lower()
     assert "Missing argument" in refusal(challenge)
+
+
+@pytest.mark.parametrize("change", [None, {"address": "@evil.example.org/"}, {"plies": -1}, {"seat": "0"}])
+def test_what_are_no_challenges_is_one_sentence(capsys, monkeypatch, change):
+    monkeypatch.setenv("ARENA_TOKEN", new_token())
+    own = {"challenger": "a", "bot": "b", "game": "g", "seat": 0, "state": "over", "plies": 3, "outcome": ""}
+    answer = {"own": [] if change is None else 2 * [own | {"address": "/play/1"} | change]}
+    with hostile(saying(response(json.dumps(answer).encode()))) as url:
+        code, out, err = called(capsys, "challenge", "b", "--mine", "a", "--game", "g", "--at", url)
+    assert (code, out) == (2, "")
+    assert err == f"arena: {url}: what answers there is no arena, or one of another version\n"
