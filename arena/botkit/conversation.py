@@ -126,8 +126,9 @@ class _Conversation:
         header = self._source.read(4)
         if len(header) < 4:
             return None
-        body = self._source.read(int.from_bytes(header, "big"))
-        message: dict[str, Any] = msgpack.unpackb(body)
+        length = int.from_bytes(header, "big")
+        body = self._source.read(length)
+        message: dict[str, Any] | None = msgpack.unpackb(body) if len(body) == length else None
         return message
 
     def _send(self, message: dict[str, Any]) -> None:

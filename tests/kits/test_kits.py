@@ -15,8 +15,8 @@ from arena.kits.languages import LANGUAGES
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
 from arena.match.players.manifest import load_bot
-from arena.protocol.frames import decode_body
-from arena.protocol.messages import read_action, read_ready
+from arena.protocol.frames import MAX_BYTES_TO_BOT, decode_body, encode_frame
+from arena.protocol.messages import Request, Seating, act, hello, match, read_action, read_ready
 from arena.sandbox.isolation.levels import choose_isolation
 from tests.conftest import ROOT
 
@@ -140,6 +140,28 @@ def test_the_same_seed_gives_the_same_match_in_every_language(kit):
             matches[name] = record.actions
     del matches["python"]
     assert all(actions == matches["python-plain"] for actions in matches.values())
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_it_reads_as_many_values_as_a_message_can_have_and_ends_quietly_wherever_the_input_ends(kit, name):
+    bot = load_bot(kit(name))
+    build_bots([bot], choose_isolation("auto"))
+
+    def answers(data):
+        done = subprocess.run(bot.command, cwd=bot.directory, input=data, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done.stdout
+
+    seating = Seating(1, "differences", {"size": 4}, 2, 0, 5, TimeControl(per_action_seconds=5.0))
+    question = act(1, Request(0, [], 5.0, None, 0.1, {"many": [0] * (MAX_BYTES_TO_BOT - 200)}, [[1, 1]]))
+    frames = [encode_frame(message) for message in (hello("1"), match(seating), question)]
+    assert MAX_BYTES_TO_BOT - 200 < len(frames[2]) < MAX_BYTES_TO_BOT
+    ready = answers(frames[0])
+    answer = answers(b"".join(frames))[len(ready) :]
+    assert len(read_action(decode_body(answer[4:]), 0)[0]) == 2
+    for length in (1, 4, 5, len(frames[0]) - 1):
+        assert answers(frames[0][:length]) == b""
+        assert answers(frames[0] + frames[1][:length]) == ready
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

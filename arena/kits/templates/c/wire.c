@@ -6,7 +6,7 @@
 
 static uint8_t input[1 << 20], output[1 << 20];
 static size_t written = 4; /* the first four bytes are for the length */
-static Value pool[1 << 19];
+static Value pool[1 << 20]; /* no message has more values than bytes */
 static size_t used;
 static const uint8_t *here, *end;
 

@@ -10,7 +10,8 @@ def receive():
     header = sys.stdin.buffer.read(4)
     if len(header) < 4:
         return None
-    return msgpack.unpackb(sys.stdin.buffer.read(int.from_bytes(header, "big")))
+    body = sys.stdin.buffer.read(int.from_bytes(header, "big"))
+    return msgpack.unpackb(body) if len(body) == int.from_bytes(header, "big") else None
 
 
 def frame(message):
