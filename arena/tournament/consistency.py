@@ -22,7 +22,7 @@ from arena.match.bot_pool import IN_PROCESS
 from arena.match.replay import check_record
 from arena.store.results.addition import Source
 from arena.store.results.correction_log import SetAside
-from arena.store.results.statements import record_from
+from arena.store.results.statements import most_rounds_on, record_from
 from arena.store.results.values import (
     Correction,
     CorrectionDetails,
@@ -163,7 +163,7 @@ def _encounter_problems(lines: Iterable[ScheduledMatch], tournament: StoredTourn
     definition, pairings = tournament.definition, _Pairings(tournament)
     scheduler, needs_results = Scheduler(definition), format_class(definition).needs_results
     most = format_of(definition).encounters_per_round if needs_results else 1
-    step = 1 if definition.until is None else 1 + 2 * len(definition.entrants)  # over rounds of absent bots, extended
+    step = 1 if definition.until is None else most_rounds_on(definition)
     for n, (_, own) in enumerate(groupby(lines, key=lambda line: line.encounter), 1):
         first, *_ = encounter = list(own)
         last_round = scheduler.round + step if needs_results else MAX_NUMBER

@@ -13,6 +13,7 @@ from arena.base.enums import FaultKind, Termination
 from arena.base.errors import StoreError
 from arena.base.records import MatchRecord
 from arena.base.results import StoredResult
+from arena.base.text import counted
 from arena.store.results.match_line import BotMatches
 from arena.store.results.match_lists import MatchLists, labels_of
 from arena.store.results.match_records import (
@@ -26,7 +27,7 @@ from arena.store.results.match_records import (
 )
 from arena.store.results.schema import faults, is_same_match, matches, records, seats, tournaments, voids
 from arena.store.results.scope import ALL_TOURNAMENTS, Scope
-from arena.store.results.statements import CHUNK_ROWS, record_from, result_in_round
+from arena.store.results.statements import CHUNK_ROWS, most_rounds_on, record_from, result_in_round
 from arena.store.results.tournament_reader import TournamentReader
 from arena.store.results.values import StoredFault, StoredTournament
 
@@ -99,8 +100,11 @@ class RecordReader(TournamentReader):
             .order_by(matches.c.match)
         )
         last_round = self.last_round(tournament)
-        if last_round - after > MANY_ROUNDS and last_round > self.last_match(tournament):
-            raise StoreError(f"tournament {tournament.name!r}: its schedule has round {last_round}, but fewer matches")
+        if last_round - after > MANY_ROUNDS:
+            count = self.last_match(tournament)
+            if last_round > count * most_rounds_on(tournament.definition):
+                had = f"round {last_round}, but {counted(count, 'match')}"
+                raise StoreError(f"tournament {tournament.name!r}: its schedule has {had}")
         rounds: list[list[StoredResult]] = [[] for _ in range(after, last_round)]
         definition = tournament.definition
         with self._unless_changed(tournament):

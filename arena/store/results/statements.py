@@ -159,6 +159,11 @@ def record_from(match: int, text: str) -> MatchRecord:
     return MatchRecord.from_json(from_json_text(text, f"the record of match {match}"))
 
 
+def most_rounds_on(definition: Definition) -> int:
+    """Return by how many rounds an encounter may come after the one before: those in between are of absent bots."""
+    return 1 + 2 * len(definition.entrants)
+
+
 def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:
     """Return a line of a schedule from its row; StoreError if it does not fit the tournament's definition."""
     where = _line_of(line.match, definition)

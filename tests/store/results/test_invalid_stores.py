@@ -206,5 +206,5 @@ def test_what_belongs_elsewhere_is_refused(connection, column, message):
 def test_a_round_beyond_all_matches_is_named_and_no_list_of_that_length_is_made(tmp_path):
     with closing(Store(tmp_path / "arena.sqlite3")) as store:
         tournament = store.create_tournament(definition(format="swiss"), [replace(line(1), round=2**31 - 1)])
-        with pytest.raises(StoreError, match="tournament 't': its schedule has round 2147483647, but fewer matches"):
+        with pytest.raises(StoreError, match=r"tournament 't': its schedule has round 2147483647, but 1 match$"):
             store.results_by_round(tournament)

@@ -149,6 +149,16 @@ def test_corrections_before_and_after_an_extension(home, bots, tmp_path):
     assert home.store.tournament("t").recorded == 18 + 2 * 2 * 3 and holds(home)
 
 
+def test_a_tournament_may_have_more_rounds_than_matches(home, bots, monkeypatch):
+    monkeypatch.setattr("arena.store.results.record_reader.MANY_ROUNDS", 10)
+    play(home, contest(bots))
+    for name in ("cid", "dan"):
+        disqualify(home.store, "t", name, reason="x")
+    play(home, extended(home.store, "t", encounters=30))
+    assert home.store.last_round("t") > home.store.last_match("t")
+    assert play(home, extended(home.store, "t", until=UNTIL)).is_complete and holds(home)
+
+
 def test_rounds_without_a_match_come_before_those_that_decide(home, bots):
     play(home, contest(bots[:3]))
     disqualify(home.store, "t", "cid", reason="copied", matches=DisqualifiedMatches.KEEP)
