@@ -23,7 +23,7 @@ from arena.games import make_game
 from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import slip_encounters
 from arena.tournament.opening_information import SLIPS_PERMILLE, Evaluated, evaluated, most_even, most_informative
-from arena.tournament.openings import openings
+from arena.tournament.openings import distinct_openings, openings
 from benchmarks.common import machine
 
 BOARDS = [
@@ -90,7 +90,7 @@ def measure(name, options, plies, seed):
     game = make_game(name, **options)
     choice = GameChoice(game=name, options=game.options, players=2)
     started = time.process_time()
-    found = list(evaluated(choice, plies, seed, seed, CANDIDATES))
+    found = list(evaluated(choice, distinct_openings(game, plies, seed, CANDIDATES), seed))
     seconds = time.process_time() - started
     chosen = most_informative(found, min(CHOSEN, len(found) // 2))
     results = []
@@ -140,7 +140,7 @@ def by_playouts(name, options, plies, count):
     """Return how well playouts rank the openings, and how many encounters each choice of a quarter saves."""
     game = make_game(name, **options)
     choice = GameChoice(game=name, options=game.options, players=2)
-    found = list(evaluated(choice, plies, 1, 1, count))
+    found = list(evaluated(choice, distinct_openings(game, plies, 1, count), 1))
     drawn = [one.opening for one in found]
     fresh = dict(zip(drawn, halves(game, drawn, SLIPS_PERMILLE, 10_000), strict=True))
     leads = [sum(n * (k - 2) for k, n in enumerate(fresh[one])) for one in drawn]

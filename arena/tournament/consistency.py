@@ -23,17 +23,11 @@ from arena.match.replay import check_record
 from arena.store.results.addition import Source
 from arena.store.results.correction_log import SetAside
 from arena.store.results.statements import most_rounds_on, record_from
-from arena.store.results.values import (
-    Correction,
-    CorrectionDetails,
-    StoredTournament,
-    explaining,
-    in_force,
-    taken_out,
-)
+from arena.store.results.values import Correction, CorrectionDetails, StoredTournament, explaining, in_force, taken_out
 from arena.tournament.formats.format import ALL_FORMATS, FixedFormat, field_of, format_class, format_of
+from arena.tournament.openings import KEPT_OPENINGS
 from arena.tournament.rounds import meetings
-from arena.tournament.schedule import KEPT_OPENINGS, Scheduler, schedule
+from arena.tournament.schedule import Scheduler, schedule
 
 # A record, and its match in the schedule.
 

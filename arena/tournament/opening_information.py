@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from arena.games.kernels.loading import kernel_of
 from arena.games.kernels.playouts import playout_margin
 from arena.games.kernels.slips import MOST_STATES, least_states, may_be_solved, slip_encounters
 from arena.tournament.formats.format import Format
-from arena.tournament.openings import Opening, openings, read_book, text_of
+from arena.tournament.openings import Opening, distinct_openings, read_book, text_of
 from arena.tournament.tournament_file import CommonKeys
 
 # The information of an opening
@@ -142,20 +141,23 @@ def has_openings_to_choose(definition: Definition) -> bool:
 
 
 def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, count: int) -> tuple[str, ...]:
+    is_by_playouts = is_judged_by_playouts(choice, plies)
     game = make_game(choice.game, **choice.options)
     checked = checked_game(game, choice.game)
-    if is_judged_by_playouts(choice, plies):
+    drawn = distinct_openings(checked, plies, rng_seed, max(CANDIDATES * count, LEAST_CANDIDATES))
+    if is_by_playouts:
         kernel = kernel_of(game)
         if isinstance(kernel, KernelError):
             raise DefinitionError(
                 f'openings: choose = "information": {choice.game} with {toml_value(dict(choice.options))} is judged by'
                 f' random playouts of its kernel, which is not there: {kernel}; expected more plies, or "random"'
             )
-        drawn = list(_distinct(openings(checked, plies, rng_seed), max(CANDIDATES * count, LEAST_CANDIDATES)))
-        return tuple(text_of(checked, opening) for opening in most_even(game, drawn, seed, _share(count, len(drawn))))
-    candidates = list(evaluated(choice, plies, rng_seed, seed, max(CANDIDATES * count, LEAST_CANDIDATES)))
-    chosen = most_informative(candidates, _share(count, len(candidates)))
-    return tuple(text_of(checked, opening.opening) for opening in chosen)
+        candidates = list(drawn)
+        chosen = most_even(game, candidates, seed, _share(count, len(candidates)))
+    else:
+        found = list(evaluated(choice, drawn, seed))
+        chosen = [one.opening for one in most_informative(found, _share(count, len(found)))]
+    return tuple(text_of(checked, opening) for opening in chosen)
 
 
 def _share(count: int, candidates: int) -> int:
@@ -169,36 +171,21 @@ def most_even(game: Game[Any], candidates: Sequence[Opening], seed: int, count: 
     return [candidates[number] for number in sorted(ranked[:count])]
 
 
-def evaluated(choice: GameChoice, plies: int, rng_seed: int, seed: int, most: int) -> Iterator[Evaluated]:
-    """Yield random openings with what they tell, each once: ``most`` of them at most.
-
-    Args:
-        most: how many at most; fewer on a board with many states, but no fewer than ``LEAST_CANDIDATES``.
-    """
+def evaluated(choice: GameChoice, drawn: Iterable[Opening], seed: int) -> Iterator[Evaluated]:
+    """Yield openings with what they tell; fewer on a board with many states, but not below ``LEAST_CANDIDATES``."""
     game: Any = make_game(choice.game, **choice.options)
-    checked = checked_game(game, choice.game)
-    rules = game if choice.game in GAMES else checked
+    rules = game if choice.game in GAMES else checked_game(game, choice.game)
     states = 0
-    for number, opening in enumerate(_distinct(openings(checked, plies, rng_seed), most)):
+    for number, opening in enumerate(drawn):
         if number >= LEAST_CANDIDATES and states > _STATES:
             return
         slips = slip_encounters(
             rules, opening, seed=derived_seed(seed, number), count=ENCOUNTERS, slips_permille=SLIPS_PERMILLE
         )
         if slips is None:
-            raise DefinitionError(_too_many_states(choice, plies, None, 0))
+            raise DefinitionError(_too_many_states(choice, len(opening), None, 0))
         states += slips.states
         yield Evaluated(opening=opening, lead=slips.lead, square=slips.square)
-
-
-def _distinct(drawn: Iterator[Opening], most: int) -> Iterator[Opening]:
-    """Yield openings until one comes again: then there are no others that are found easily."""
-    seen: set[Opening] = set()
-    for opening in islice(drawn, most):
-        if opening in seen:
-            return
-        seen.add(opening)
-        yield opening
 
 
 def most_informative(candidates: Sequence[Evaluated], count: int) -> list[Evaluated]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.base.checked_files import check_model, read_toml
-from arena.base.definition import GameChoice
+from arena.base.definition import Definition, GameChoice
 from arena.base.errors import DefinitionError, IllegalActionError, UsageError
 from arena.base.seeds import derived_seed, pick_below
 from arena.base.text import shortened_text, toml_value
@@ -57,6 +58,16 @@ def openings(game: Game[Any], plies: int, rng_seed: int) -> Iterator[Opening]:
         yield fresh or first
 
 
+def distinct_openings(game: Game[Any], plies: int, rng_seed: int, most: int) -> Iterator[Opening]:
+    """Yield openings until one comes again: then there are no others that are found easily; at most ``most``."""
+    seen: set[Opening] = set()
+    for opening in islice(openings(game, plies, rng_seed), most):
+        if opening in seen:
+            return
+        seen.add(opening)
+        yield opening
+
+
 def has_opening(game: Game[Any], plies: int) -> bool:
     """Return whether random tries find an opening of that many plies that leaves everybody in the match."""
     lengths = []
@@ -94,6 +105,32 @@ def _random_actions(game: Game[Any], plies: int, seed: tuple[object, ...]) -> Op
 def _is_chosen(state: Any) -> bool:
     """Return whether the choice of the pie rule has been made, which is for the bots."""
     return isinstance(state, PieState) and bool(state.choice)
+
+
+KEPT_OPENINGS = 100_000
+"""How many drawn openings stay in memory, of about 200 bytes each."""
+
+
+class RandomOpenings:
+    """Random openings by number; for one before the latest, which are kept, all are drawn again."""
+
+    def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
+        self._draw = draw
+        self._begin()
+
+    def _begin(self) -> None:
+        self._coming = self._draw()
+        self._latest = deque[Opening](maxlen=KEPT_OPENINGS)
+        self._drawn = 0
+
+    def take(self, number: int) -> Opening:
+        """Return the opening of a number."""
+        if number < self._drawn - len(self._latest):
+            self._begin()
+        while self._drawn <= number:
+            self._latest.append(next(self._coming))
+            self._drawn += 1
+        return self._latest[number - self._drawn]
 
 
 # Openings as texts: read by the rules, and played in an order that follows from the seed.
@@ -170,6 +207,16 @@ class ListedOpenings:
             self._order = sorted(places, key=lambda k: derived_seed("order of openings", *self._seed, turn, k))
             self._turn = turn
         return self._openings[self._order[index]]
+
+
+def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpenings:
+    """Return the openings of a game of a tournament, by number."""
+    choice = definition.games[game]
+    rules = checked_game(make_game(choice.game, **choice.options), choice.game)
+    if not definition.openings:
+        return RandomOpenings(lambda: openings(rules, definition.opening_plies, definition.rng_seed))
+    lines = definition.openings[game].lines
+    return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
 
 
 # Opening books: the openings of a game with its options, in a TOML file that people read and change.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import permutations
 
 from arena.base.definition import SETTLED, Definition
 from arena.base.records import MatchSpec, ScheduledMatch, Seating
 from arena.base.seeds import derived_seed
-from arena.games import make_game
-from arena.games.checked_game import checked_game
 from arena.tournament.formats.format import Pairing, Round, format_class, format_of
-from arena.tournament.openings import ListedOpenings, Opening, openings, read_lines
+from arena.tournament.openings import openings_of
 
 # Fair seats: who sits where, and who acts right after whom.
 #
@@ -178,42 +176,6 @@ class Scheduler:
                 opening_actions=self._openings[game].take(opening),
                 rng_seed=derived_seed("match", self._definition.rng_seed, self._match),
             )
-
-
-def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpenings:
-    """Return the openings of a game of a tournament, by number."""
-    choice = definition.games[game]
-    rules = checked_game(make_game(choice.game, **choice.options), choice.game)
-    if not definition.openings:
-        return RandomOpenings(lambda: openings(rules, definition.opening_plies, definition.rng_seed))
-    lines = definition.openings[game].lines
-    return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
-
-
-KEPT_OPENINGS = 100_000
-"""How many drawn openings stay in memory, of about 200 bytes each."""
-
-
-class RandomOpenings:
-    """Random openings by number; for one before the latest, which are kept, all are drawn again."""
-
-    def __init__(self, draw: Callable[[], Iterator[Opening]]) -> None:
-        self._draw = draw
-        self._begin()
-
-    def _begin(self) -> None:
-        self._coming = self._draw()
-        self._latest = deque[Opening](maxlen=KEPT_OPENINGS)
-        self._drawn = 0
-
-    def take(self, number: int) -> Opening:
-        """Return the opening of a number."""
-        if number < self._drawn - len(self._latest):
-            self._begin()
-        while self._drawn <= number:
-            self._latest.append(next(self._coming))
-            self._drawn += 1
-        return self._latest[number - self._drawn]
 
 
 def spec_of(scheduled: ScheduledMatch, definition: Definition) -> MatchSpec:

@@ -21,11 +21,11 @@ from arena.base.until import Until
 from arena.games import make_game
 from arena.ratings.decided import Decision
 from arena.ratings.light_fit import SPREAD, PairTotals, fit
-from arena.tournament import schedule as schedule_module
+from arena.tournament import openings as openings_module
 from arena.tournament.formats.deciding import Deciding
 from arena.tournament.formats.format import FORMATS, Field
-from arena.tournament.openings import openings
-from arena.tournament.schedule import RandomOpenings, SeatPlanner, rotations, schedule, steps
+from arena.tournament.openings import RandomOpenings, openings
+from arena.tournament.schedule import SeatPlanner, rotations, schedule, steps
 from arena.tournament.until_simulation import World, play_until
 from tests.games.variants import VARIANTS
 from tests.lab.games import after
@@ -335,7 +335,7 @@ def test_an_opening_is_the_same_whenever_it_is_asked_for_and_drawn_again_only_af
             drawn.append(number)
             yield (number,)
 
-    with patch.object(schedule_module, "KEPT_OPENINGS", 4):
+    with patch.object(openings_module, "KEPT_OPENINGS", 4):
         random_openings = RandomOpenings(draw)
         assert [random_openings.take(number) for number in numbers] == [(number,) for number in numbers]
     if numbers and max(numbers) < 4:

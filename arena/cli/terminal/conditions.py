@@ -61,7 +61,7 @@ def first_openings(chosen: Definition) -> list[tuple[Any, ...]]:
     """Return for each game the actions with which its first match under these conditions begins."""
     from arena.tournament.formats.format import format_class
     from arena.tournament.opening_information import with_openings
-    from arena.tournament.schedule import openings_of
+    from arena.tournament.openings import openings_of
 
     with_lines = with_openings(chosen, format_class(chosen))
     return [openings_of(with_lines, game).take(0) for game in range(len(chosen.games))]
