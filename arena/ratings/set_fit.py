@@ -34,9 +34,9 @@ from arena.ratings.result_arrays import DistinctResults
 
 TOLERANCE = 1e-5
 UNDAMPED_SWEEPS = 6
-"""In large fields, whose first sweeps move some bots far, damping is not considered before."""
+"""The first sweeps move some bots far, so damping is not considered before."""
 
-MAX_SWEEPS = 200
+MAX_SWEEPS = 1000
 
 MAX_DENSE_BOTS = 2000
 """In fields of more bots, the precision matrix of all strengths is sparse (``pair_graph.py``)."""
@@ -98,7 +98,7 @@ class SetFit:
             change = self.sweep(damping)
             if change < tolerance * damping:
                 break
-            if change > 0.9 * last_change and not (self.is_large and sweep < UNDAMPED_SWEEPS):
+            if change > last_change and sweep >= UNDAMPED_SWEEPS:
                 damping = max(0.05, damping / 2)
             last_change = change
         return self.ratings()

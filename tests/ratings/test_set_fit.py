@@ -147,15 +147,22 @@ def test_sigma_never_grows_and_everything_is_finite(results):
         assert 0 < rating.sigma <= SIGMA * (1 + 1e-9)
 
 
-def test_bots_of_a_cycle_are_equal_groups_that_never_meet_centred_and_who_always_wins_is_finite():
+def test_bots_of_a_cycle_are_equal_and_groups_that_never_meet_centred():
     ratings = rate_results([(("a", "b"), (1, 2)), (("b", "c"), (1, 2)), (("c", "a"), (1, 2))] * 4)
     assert [rating.mu for rating in ratings.values()] == pytest.approx([MU] * 3, abs=0.01)
     ratings = rate_results([(("a", "b"), (1, 2)), (("c", "d"), (1, 2))])
     assert ratings["a"].mu + ratings["b"].mu == pytest.approx(2 * MU)
     assert ratings["c"] == pytest.approx(ratings["a"])
-    ratings = rate_results([(("strong", "weak"), (1, 2))] * 100_000)
-    assert MU < ratings["strong"].mu < 100
-    assert ratings["strong"].mu - MU == pytest.approx(MU - ratings["weak"].mu, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("wins", "mu", "sigma"), [(1, 4.39558, 7.17114), (100, 10.98040, 3.87625), (100_000, 15.80029, 2.46877)]
+)
+def test_who_always_wins_is_rated_as_by_the_two_equations_that_are_left_then(wins, mu, sigma):
+    """Equal results of two bots send equal messages, so the fit solves two equations; these solutions are SciPy's."""
+    ratings = fit_counted([((("a", "b"), (1, 2)), wins)], draw_probability=0.1).ratings
+    assert ratings["a"] == pytest.approx((MU + mu, sigma), abs=2e-4)
+    assert ratings["b"] == pytest.approx((MU - mu, sigma), abs=2e-4)
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,21 @@ def test_each_match_has_the_cores_that_its_bots_may_use(write_definition, home, 
     assert home.store.find_tournament("wide") is None
 
 
+def gives_up_after(marks):
+    def choose(game, state, clock):
+        return "nothing" if game.size - state.heights.count(0) >= marks else game.legal_actions(state)[0]
+
+    return function_bot(choose, f"after_{marks}")
+
+
+@pytest.mark.slow
+def test_a_field_in_which_the_better_bot_always_wins_verifies(write_definition, home):
+    text = write_definition(options="{ size = 24 }", encounters=3, opening_plies=2)
+    definition = replace(load_definition(text), entrants=tuple(gives_up_after(2 * k) for k in range(2, 10)))
+    assert run_tournament(definition, home.store).recorded == 168
+    assert verify(home, "t") == (168, [])
+
+
 def allowed(game, state, clock):
     return Choice(game.legal_actions(state)[0], note={"seconds": clock.seconds})
 

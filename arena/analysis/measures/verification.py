@@ -10,8 +10,10 @@ from arena.analysis.measures.standings_cache import standings_of
 from arena.base.errors import UsageError
 from arena.base.records import MatchRecord, ScheduledMatch
 from arena.match.replay import ReplayError, check_record
-from arena.ratings import Result, rate_results
-from arena.ratings.result_arrays import counting
+from arena.ratings import Result
+from arena.ratings.result_arrays import EncounterArrays, counting
+from arena.ratings.set_fit import SetFit
+from arena.ratings.settled_fit import settle
 from arena.store.home import ArenaHome
 from arena.store.results.statements import derived_keys, record_from, stored_bots_and_ranks
 from arena.store.results.values import StoredTournament
@@ -124,8 +126,10 @@ def _schedule_problems(home: ArenaHome, tournament: StoredTournament) -> Iterato
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:
     table = standings_of(home.store, tournament.name, cache_directory=home.cache_directory)
-    width, probability = table.fitted.prior_width, table.fitted.draw_probability
-    recomputed = rate_results(reversed(results), sigma=width, draw_probability=probability)
+    arrays = EncounterArrays.of_results(Counter(reversed(results)).items())
+    fit = SetFit(arrays.names, arrays.results)
+    settle(fit, None)
+    recomputed = fit.polish()
     problems = []
     for line in table.lines:
         again = recomputed.get(line.label)
