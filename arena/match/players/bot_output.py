@@ -221,7 +221,7 @@ class Transcript:
     """Keeps the last frames of a conversation.
 
     A turn adds to it twice, so adding costs no more than an append; ``shrink``, which holds the bound of bytes, is
-    called once a match and with every sample of the bot.
+    called with every sample of the bot.
     """
 
     def __init__(self, keeps_sent: bool = False) -> None:
