@@ -224,17 +224,15 @@ class SeatClock:
         self._increment = time_control.increment_seconds
         self.margin_seconds = time_control.margin_seconds
         self.bank_seconds = None if time_control.bank_seconds is None else float(time_control.bank_seconds)
-
-    def allowed_seconds(self) -> float:
-        """Return how long the next action may take: the lower of the limit per action and the bank."""
-        if self.bank_seconds is None:
-            return self._per_action
-        return min(self._per_action, self.bank_seconds)
+        self.allowed_seconds = (
+            self._per_action if self.bank_seconds is None else min(self._per_action, self.bank_seconds)
+        )
 
     def charge(self, seconds: float) -> None:
         """Subtract an action's time from the bank, down to zero (the margin is forgiven), then add the increment."""
         if self.bank_seconds is not None:
             self.bank_seconds = max(0.0, self.bank_seconds - seconds) + self._increment
+            self.allowed_seconds = min(self._per_action, self.bank_seconds)
 
 
 def build_request(
@@ -249,7 +247,7 @@ def build_request(
     return Request(
         ply,
         actions,
-        clock.allowed_seconds(),
+        clock.allowed_seconds,
         clock.bank_seconds,
         clock.margin_seconds,
         game.observation(state) if wants.observation else None,
