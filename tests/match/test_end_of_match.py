@@ -92,6 +92,14 @@ def test_what_is_written_at_end_is_in_the_record_of_that_match_the_last_one_too(
     assert texts(play(pool, bot(tmp_path, HANDLERS[handler]))) == reports_each_once(3)
 
 
+def test_the_file_that_shows_what_a_kept_bot_waits_for_is_opened_once(pool, tmp_path, monkeypatch):
+    opened = []
+    open_file = os.open
+    monkeypatch.setattr(os, "open", lambda path, *flags: opened.append(str(path)) or open_file(path, *flags))
+    play(pool, bot(tmp_path, HANDLERS["at once"]))
+    assert sum(path.endswith("/syscall") for path in opened) == 2  # of each bot one, in three matches
+
+
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("off_turn", ["run", "freeze"])
 def test_a_bot_that_is_stopped_off_turn_is_let_go_on_for_its_end(pool, off_turn, tmp_path):

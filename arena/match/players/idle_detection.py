@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import fcntl
 import os
@@ -28,7 +27,7 @@ class StallDetector:
     """Measures how long this process has waited for the processor since ``mark`` was last called."""
 
     def __init__(self) -> None:
-        self._descriptor: int | None = None
+        self._schedstat = procfs.KeptFile("/proc/self/schedstat")
         self._waited = 0.0
         self._bots_cpu = 0.0
 
@@ -48,19 +47,14 @@ class StallDetector:
 
         The file is opened when it is first needed, which in a match of quick turns is never.
         """
-        if self._descriptor is None:
-            self._descriptor = -1
-            with contextlib.suppress(OSError):
-                self._descriptor = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        if self._descriptor < 0:
+        try:
+            return int(self._schedstat.read().split()[1]) / 1e9
+        except OSError:
             return 0.0
-        return int(os.pread(self._descriptor, 100, 0).split()[1]) / 1e9
 
     def close(self) -> None:
         """Close the file."""
-        if self._descriptor is not None and self._descriptor >= 0:
-            os.close(self._descriptor)
-        self._descriptor = -1
+        self._schedstat.close()
 
 
 # Whether a bot is done with what it has been sent, and waits for more.
@@ -120,7 +114,7 @@ def _is_idle(process: Subprocess, waited_seconds: float, stderr_bytes: int) -> b
         process.send_rest()
     activity = Activity.WORKS
     if not process.unsent and not unread_bytes(process.stdin):
-        activity = activity_of(process.monitor.main, process.stdin)
+        activity = activity_of(process.monitor.main, process.stdin, process.monitor.main_call)
     while process.drain_stderr():
         if process.stderr_text.total_bytes > stderr_bytes:
             return True
@@ -138,13 +132,17 @@ def unread_bytes(pipe: int) -> int:
     return count
 
 
-def activity_of(pid: int, pipe: int) -> Activity:
-    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started."""
+def activity_of(pid: int, pipe: int, call: procfs.KeptFile | None = None) -> Activity:
+    """Return what a bot is doing: its own process or, while that one doesn't wait for input, those it has started.
+
+    Args:
+        call: the file that shows the system call of the bot's main thread, if it is kept open.
+    """
     if _MACHINE not in _READS:
         return Activity.UNKNOWN
     inode = os.fstat(pipe).st_ino
     try:
-        activity = _activity_of_process(pid, inode)
+        activity = _activity_of_process(pid, inode, call)
         if activity is Activity.WORKS:
             for process in reaper.descendants(pid):
                 if (activity := _activity_of_process(process, inode)) is not Activity.WORKS:
@@ -154,10 +152,11 @@ def activity_of(pid: int, pipe: int) -> Activity:
     return activity
 
 
-def _activity_of_process(pid: int, inode: int) -> Activity:
+def _activity_of_process(pid: int, inode: int, call: procfs.KeptFile | None = None) -> Activity:
     waits = works = False
     for thread in procfs.threads(pid):
-        words = procfs.read(f"/proc/{pid}/task/{thread}/syscall").split() or [b"-1"]
+        kept = call if thread == str(pid) else None
+        words = (kept.read() if kept else procfs.read(f"/proc/{pid}/task/{thread}/syscall")).split() or [b"-1"]
         if words[0] == b"running":
             works = True
         elif not waits:

@@ -71,6 +71,7 @@ class ResourceMonitor:
 
     Attributes:
         main: the bot's own process, once ``find_main`` has found it behind a wrapping program.
+        main_call: the system call in which the main thread of the bot's own process sleeps.
         main_cpu_seconds: CPU time of the bot's own process, all threads together, as ``read_main_cpu_seconds`` last
             read it.
         exact_clock: the CPU time of the bot and all that it started, if a control group can be read quickly; None until
@@ -95,6 +96,7 @@ class ResourceMonitor:
         self._memory = MemoryMonitor(is_counted=bool(self._groups))
         self.main = launched.pid
         self._main_clock = cpu_clock_of(launched.pid)
+        self.main_call = procfs.KeptFile(f"/proc/{launched.pid}/syscall")
         self._helpers: set[int] = set()
         self.is_bot_reaped = False
         self.peak = Usage()
@@ -160,7 +162,8 @@ class ResourceMonitor:
         return self.peak
 
     def close(self) -> None:
-        """Release the bot's control group, which is about to be removed."""
+        """Release the bot's control group, which is about to be removed, and the file about its main thread."""
+        self.main_call.close()
         if self._group_clock is not None:
             self._group_clock.close()
 
@@ -227,6 +230,7 @@ class ResourceMonitor:
             for bot in reaper.children(helper):
                 self.main, self._helpers = bot, {self._launched.pid, helper}
                 self._main_clock = cpu_clock_of(bot)
+                self.main_call = procfs.KeptFile(f"/proc/{bot}/syscall")
                 return bot
         return None
 
