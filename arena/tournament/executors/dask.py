@@ -222,6 +222,8 @@ class DaskExecutor(Executor):
             return []
         try:
             results: list[JobResult] = future.result(timeout=FETCH_SECONDS)
+            if [result.match for result in results] != [spec.match for spec in task.specs]:
+                raise ClusterError("a worker answered with results of other matches")
         except TimeoutError:  # it was played, but the worker that holds the result does not answer
             self._wait_for_scheduler()
             log.warning("%d matches are played again: their worker does not answer", len(task.specs))

@@ -3,19 +3,22 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from arena.analysis.measures.standings_cache import standings_of
 from arena.base.bot_text import OPERATOR
 from arena.base.errors import ClusterError, UsageError
+from arena.base.records import MatchSpec
 from arena.store.home import ArenaHome
 from arena.tournament.definition import load_definition
 from arena.tournament.director import run_tournament
-from arena.tournament.executors.executor import Job
+from arena.tournament.executors.executor import Job, Void
 
 pytest.importorskip("distributed", reason="needs distributed")
 
+from arena.tournament.executors import dask
 from arena.tournament.executors.dask import DaskExecutor
 from arena.tournament.executors.dask_worker import DaskWorker, DaskWorkerSettings
 from tests.tournament.executors.test_conformance import UNCLOSED_SOCKETS_OF_DASK, without_clocks
@@ -126,6 +129,20 @@ def test_an_unreachable_cluster_is_reported_in_one_sentence(write_definition, tm
     ):
         with pytest.raises(ClusterError, match=message), DaskExecutor(job, address):
             pass
+
+
+def test_what_is_no_result_of_each_match_in_turn_makes_them_void():
+    """A match that is never answered would be waited for without an end."""
+    specs = [MatchSpec(match=n, tournament="t", game="differences", options={}, bots=(), rng_seed=n) for n in (1, 2)]
+    one, two = (Void(spec, "why") for spec in specs)
+    executor = DaskExecutor(Job(isolation="none"), processes=1)
+    executor._client = SimpleNamespace(status="running")
+    for answer in (None, 5, [], [one], [one, one], [two, one], [one, two, two], [one, None]):
+        task = dask._Task(specs)
+        results = executor._result(SimpleNamespace(status="finished", result=lambda timeout, a=answer: a), task)
+        assert [result.match for result in results] == [1, 2]
+        assert all(result.reason.startswith("the cluster: ") for result in results)
+    assert executor._result(SimpleNamespace(status="finished", result=lambda timeout: [one, two]), task) == [one, two]
 
 
 def test_a_worker_of_another_version_is_refused():
