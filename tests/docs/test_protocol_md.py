@@ -322,7 +322,7 @@ def test_numbers_in_a_game_have_the_type_the_page_says(name):
 
 
 def test_one_is_no_float_and_true_is_no_number():
-    statement_of("`1.0` and `true` are refused, in `protocol` and `ply` as a `protocol` fault")
+    statement_of("`1.0` and `true` are refused: in `protocol` and `ply` as a `protocol` fault")
     statement_of("in an action as an `illegal` one")
     for one in (1.0, True, "1"):
         for read, message in (
