@@ -251,7 +251,8 @@ class PlaySlots:
         slots = connection.execute(menu).scalar()
         if not slots:
             raise UsageError(NOBODY_PLAYS)
-        others = (matches.c.slot_until > self._clock.text()) & (matches.c.id != number)
+        now, far = self._clock.text(), self._clock.text(2 * IDLE_SECONDS)  # beyond: given by a clock that was ahead
+        others = (matches.c.slot_until > now) & (matches.c.slot_until < far) & (matches.c.id != number)
         if person is not None:
             theirs = others & (matches.c.person_id == person)
             held = select(matches.c.id).where(theirs).order_by(matches.c.acted_at.desc(), matches.c.id.desc())

@@ -88,6 +88,20 @@ def test_no_more_begin_than_there_are_slots(store, matches, now):
     begin(matches, person=people[-1])
 
 
+def test_slots_that_were_given_when_the_clock_was_ahead_are_free_again(store, matches, now):
+    people = members(store, SLOTS + 1)
+    later(matches, now, 86_400)
+    for person in people[:SLOTS]:
+        begin(matches, person=person)
+    with pytest.raises(UsageError, match="all 4 slots"):
+        begin(matches, person=people[-1])
+    later(matches, now, -10)
+    with pytest.raises(UsageError, match="all 4 slots"):
+        begin(matches, person=people[-1])
+    later(matches, now, -86_390)
+    begin(matches, person=people[-1])
+
+
 def test_visitors_of_many_networks_leave_half_of_the_slots_to_members(store, matches):
     for network in range(OF_VISITORS):
         begin(matches, f"192.0.2.{network}")
