@@ -127,10 +127,11 @@ def kept_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
     process finds out about itself and its machine once.
     """
     key = (bot, isolation, limits, scratch)
-    places, rlimits = _places_of(bot, isolation, scratch), _rlimits(limits, isolation)
+    places = _places_of(bot, isolation, scratch)
+    rlimits = _rlimits(limits, isolation)
     kept = _kept_specs.pop(key, None)
     if kept is None or kept.places is not places or kept.rlimits != rlimits:
-        spec = make_launch_spec(*key)
+        spec = _launch_spec(bot, isolation, limits, scratch, places, rlimits)
         spec["number"] = next(_numbers)
         kept = _KeptSpec(places, rlimits, spec)
     _kept_specs[key] = kept  # at the end, so that the first is the one that was not needed for the longest time
@@ -149,11 +150,17 @@ def _places_of(bot: Bot, isolation: Isolation, scratch: str) -> BotPlaces:
 
 def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: str) -> LaunchSpec:
     """Return how to launch a bot; raise BotError of kind start if its files lead to a program that it may not use."""
+    places, rlimits = _places_of(bot, isolation, scratch), _rlimits(limits, isolation)
+    return _launch_spec(bot, isolation, limits, scratch, places, rlimits)
+
+
+def _launch_spec(
+    bot: Bot, isolation: Isolation, limits: Limits, scratch: str, places: BotPlaces, rlimits: list[tuple[int, int, int]]
+) -> LaunchSpec:
     environment = clean_environment(scratch)
     level, root = isolation.level, is_root()
     if bot.external_game is not None:
         environment[EXTERNAL_GAME_VARIABLE] = "=".join(bot.external_game)
-    places = _places_of(bot, isolation, scratch)
     if places.lab:
         environment[CACHE_VARIABLE] = str(cache_directory())
     if isolation.confines_files or places.submitted:
@@ -173,7 +180,7 @@ def make_launch_spec(bot: Bot, isolation: Isolation, limits: Limits, scratch: st
         "leaves_no_ipc": isolation.confines_files or (mounts is not None and mounts["own_ipc"]),
         "needs_note": level != IsolationLevel.NONE and not root and not has_own_file_systems(isolation),
         "mounts": mounts,
-        "rlimits": _rlimits(limits, isolation),
+        "rlimits": rlimits,
         "no_new_privs": level != IsolationLevel.NONE,
         "landlock": _landlock(places, groups, mounts, scratch) if level == IsolationLevel.LANDLOCK else None,
         "seccomp": _filter(isolation, mounts).hex() if isolation.confines_files else None,
