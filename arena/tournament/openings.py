@@ -213,10 +213,10 @@ def openings_of(definition: Definition, game: int) -> ListedOpenings | RandomOpe
     """Return the openings of a game of a tournament, by number."""
     choice = definition.games[game]
     rules = checked_game(make_game(choice.game, **choice.options), choice.game)
-    if not definition.openings:
-        return RandomOpenings(lambda: openings(rules, definition.opening_plies, definition.rng_seed))
-    lines = definition.openings[game].lines
-    return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
+    if definition.openings:
+        lines = definition.openings[game].lines
+        return ListedOpenings(read_lines(rules, lines, f"openings of {choice.game}"), definition.rng_seed, game)
+    return RandomOpenings(lambda: openings(rules, definition.opening_plies, definition.rng_seed))
 
 
 # Opening books: the openings of a game with its options, in a TOML file that people read and change.
