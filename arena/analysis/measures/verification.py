@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from arena.analysis.measures.standings_cache import standings_of
-from arena.base.errors import UsageError
+from arena.base.errors import StoreError, UsageError
 from arena.base.records import MatchRecord, ScheduledMatch
+from arena.base.text import shortened_text
 from arena.match.replay import ReplayError, check_record
 from arena.ratings import Result
 from arena.ratings.result_arrays import EncounterArrays, counting
@@ -78,7 +79,9 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
     compared += _schedule_problems(home, tournament)
     if compared and _is_unchanged(home, tournament, "definition_text", "finished_at", "corrections"):
         problems += compared
-    problems += home.store.counter_problems(tournament)
+    problems += home.store.counter_problems(tournament, "match_count", "record_count")
+    problems += _lost_problems(home, tournament)
+    problems += [] if problems else home.store.counter_problems(tournament, "record_bytes")
     if not problems and derived != home.store.derived_counts(tournament) and is_settled(home, tournament):
         problems.append("the tables of who met whom and of faults are not what follows from the records")
     if not problems and results:
@@ -122,6 +125,23 @@ def _schedule_problems(home: ArenaHome, tournament: StoredTournament) -> Iterato
     problems = [*schedule_problems(home.store.schedule(tournament), tournament, rounds)]
     if problems and (rounds is None or is_settled(home, tournament)):  # a round may have been added meanwhile
         yield from problems
+
+
+def _lost_problems(home: ArenaHome, tournament: StoredTournament) -> Iterator[str]:
+    """Yield a sentence if a match has no record any more, not even one that is set aside."""
+    store = home.store
+    try:
+        with store.one_transaction():
+            latest = store.tournament(tournament.name)
+            lost = store.events.recorded_matches(latest.number) - store.recorded_matches(latest)
+            for c in latest.corrections if lost else ():
+                lost -= set(store.corrections.set_aside_matches(latest, c.number))
+    except StoreError as error:
+        yield str(error)
+        return
+    if lost:
+        numbers = shortened_text(", ".join(map(str, sorted(lost))))
+        yield f"by the log of events, these matches had records that are gone: {numbers}"
 
 
 def _compare_ratings(home: ArenaHome, tournament: StoredTournament, results: list[Result]) -> list[str]:

@@ -133,6 +133,15 @@ class EventLog(Repository):
         """Return the last events of a topic, the latest first."""
         return self._read(select(events).where(events.c.topic == topic).order_by(events.c.seq.desc()).limit(limit))
 
+    def recorded_matches(self, tournament: int) -> frozenset[int]:
+        """Return the matches that had a record by events since a tournament was imported, deleted records included."""
+        matches = set[int]()
+        for event in self.last(tournament_topic(tournament), MAX_EVENTS):
+            matches.update(event.details.matches)
+            if event.kind is EventKind.IMPORTED:
+                break
+        return frozenset(matches)
+
     def _read(self, query: Select[Any]) -> list[StoredEvent]:
         return [stored_event(row) for row in self._database.rows(query)]
 

@@ -30,6 +30,7 @@ from arena.store.results.schema import (
 from arena.store.results.scope import ALL_TOURNAMENTS, EXPERIMENTS, Scope, Seasons
 from arena.store.results.statements import (
     CHUNK_ROWS,
+    Counters,
     counted,
     is_to_be_played,
     read_owners,
@@ -243,12 +244,9 @@ class TournamentReader(Repository):
         answer = self._database.scalar(query)
         return None if answer is None else bool(answer)
 
-    def counter_problems(self, tournament: StoredTournament) -> list[str]:
-        """Return a sentence for each counter of matches and records that differs from what is counted.
-
-        The size of the records is for people; a record that was edited is a problem by itself.
-        """
-        names = ("match_count", "record_count")
+    def counter_problems(self, tournament: StoredTournament, *names: str) -> list[str]:
+        """Return a sentence for each counter, of these or all, that differs from what is counted."""
+        names = names or Counters._fields
         query = select(*(tournaments.c[name] for name in names)).where(tournaments.c.id == tournament.number)
         actual, rows = self._database.read_snapshot(lambda c: (counted(c, tournament.number), c.execute(query).all()))
         return [

@@ -387,6 +387,16 @@ TAMPERED = {
         'UPDATE records SET record = replace(record, \'"started_at":"\', \'"started_at":"x\')',
         r"match \d+: started_at = 'x.*': expected a time",
     ),
+    "a record that was set aside is gone": (
+        "DELETE FROM set_aside WHERE match = (SELECT min(match) FROM set_aside); DELETE FROM events",
+        r"the counter record_bytes is \d+, but should be \d+",
+    ),
+    "a record that was set aside, and its size, are gone": (
+        "DELETE FROM set_aside WHERE match = (SELECT min(match) FROM set_aside);"
+        " UPDATE tournaments SET record_bytes = (SELECT sum(length(record)) FROM"
+        " (SELECT record FROM records UNION ALL SELECT record FROM set_aside))",
+        r"^by the log of events, these matches had records that are gone: \d+$",
+    ),
     "a set aside record is changed": (
         "UPDATE set_aside SET record = replace(record, '\"ranks\":[', '\"ranks\":[7,')",
         r"match \d+, set aside by correction 1: ",
@@ -398,7 +408,8 @@ TAMPERED = {
 def test_verify_names_what_the_log_does_not_explain(played, case):
     statement, problem = TAMPERED[case]
     disqualify(played.store, "t", "bob", reason="x")
-    change(played.directory / "arena.sqlite3", statement)
+    for step in statement.split(";"):
+        change(played.directory / "arena.sqlite3", step)
     problems = verify(played, played.store.tournament("t")).problems
     assert any(re.search(problem, text) for text in problems), problems
 
@@ -419,3 +430,13 @@ def test_verify_names_void_matches_that_are_not_set_aside(played, statement, pro
     assert verify(played, played.store.tournament("t")).problems == []
     change(played.directory / "arena.sqlite3", statement)
     assert f"correction 1 voids the matches {problem}" in verify(played, played.store.tournament("t")).problems
+
+
+def test_verify_names_the_last_encounter_of_a_ladder_that_was_cut_off(home, bots):
+    play(home, contest(bots, format="ladder", settings={"matches": 40}))
+    database = home.directory / "arena.sqlite3"
+    for table in ("matches", "records", "seats", "faults"):
+        change(database, f"DELETE FROM {table} WHERE match > 38")
+    change(database, "UPDATE tournaments SET match_count = 38, record_count = 38")
+    change(database, "UPDATE tournaments SET record_bytes = (SELECT sum(length(record)) FROM records)")
+    assert verify(home, "t").problems == ["by the log of events, these matches had records that are gone: 39, 40"]
