@@ -62,7 +62,7 @@ class StallDetector:
 # ``end`` has no answer, so nothing in the conversation shows when a bot has dealt with it. The kernel does: the pipe
 # has been read to its end, and a thread of the bot waits for more of it (/proc/PID/task/TID/syscall).
 
-FIRST_PAUSE_SECONDS = 0.00005
+FIRST_PAUSE_SECONDS = 0.00001
 MAX_PAUSE_SECONDS = 0.005
 """The pause between two checks of a bot, which doubles from the first of these to the second."""
 
