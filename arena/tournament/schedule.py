@@ -10,7 +10,7 @@ from itertools import permutations
 from arena.base.definition import SETTLED, Definition
 from arena.base.records import MatchSpec, ScheduledMatch, Seating
 from arena.base.seeds import derived_seed
-from arena.tournament.formats.format import Pairing, Round, format_class, format_of
+from arena.tournament.formats.format import Pairing, Round, format_of
 from arena.tournament.openings import openings_of
 
 # Fair seats: who sits where, and who acts right after whom.
@@ -89,14 +89,11 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
             be played, or the format does not fit.
         GameError: if the rules of a game are wrong.
     """
-    scheduler = Scheduler(definition)
-    if format_class(definition).needs_results:
-        planned = format_of(definition)
-        upcoming = planned.next_round()
-        if upcoming is not None:
-            yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
-        return
-    yield from scheduler.passes(range(definition.encounters))
+    scheduler, planned = Scheduler(definition), format_of(definition)
+    if not planned.needs_results:
+        yield from scheduler.passes(range(definition.encounters))
+    elif (upcoming := planned.next_round()) is not None:
+        yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
 
 
 class Scheduler:
