@@ -298,8 +298,10 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
         return None
     try:
         deciding = cast(UntilDecided, played_format(store, tournament)).deciding
-    except DefinitionError:  # too many bots have withdrawn: nothing is left to decide
+    except DefinitionError:
         return None
+    if not deciding.decision.active:
+        return None  # all bots have left
     labels = [bot.label for bot in tournament.definition.entrants]
     claims = []
     for pair, claim in deciding.decision.claims.items():

@@ -80,7 +80,7 @@ class Deciding:
         self._games = games
         self.decision = Decision(until, tuple(active))
         self.look: Look | None = None
-        self.reason: StopReason | None = None
+        self.reason = None if active else StopReason.DECIDED
         self.totals = PairTotals.empty(entrants)
         self.played = np.zeros((entrants, entrants))
         self.targets = np.zeros((entrants, entrants))

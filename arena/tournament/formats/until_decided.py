@@ -55,7 +55,7 @@ class UntilDecided(Format[Any]):
         self._pairings: list[Pairing] = [pairing for upcoming in planned.rounds() for pairing in upcoming.pairings]
         self.until = field.until
         super().__init__(field)
-        check_until(self.until, len(self._active))
+        check_until(self.until, len(field.taking_part))  # however many have left since
         self._deciding: Deciding | None = None
         self._seen: set[object] = set()
         meeting = first_pairings(len(self._active), len(self._pairings))

@@ -292,6 +292,18 @@ def test_a_tournament_that_plays_on_is_not_finished_before_its_new_end(home, bot
     assert last > first and ended_at(80) == last
 
 
+@pytest.mark.parametrize("gone", [2, 3, 4])
+@pytest.mark.parametrize("decided", ["first", "groups"])
+def test_nothing_is_left_to_decide_where_nearly_everybody_has_left(home, bots, capsys, decided, gone):
+    definition = contest(bots, until=replace(UNTIL, decided=decided))
+    play(home, definition, max_matches=20)
+    for bot in bots[:gone]:
+        disqualify(home.store, "t", bot.name, reason="x")
+    assert verify(home, "t").problems == []
+    assert play(home, definition).is_complete and holds(home)
+    assert run(["--home", str(home.directory), "standings", "t"]) == 0
+
+
 def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, tmp_path):
     play(home, contest(bots, until=UNTIL), max_matches=60)
     withdraw(home.store, "t", "dan", reason="broken")
