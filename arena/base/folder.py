@@ -75,9 +75,9 @@ def check_unlinked(root: Path, path: Path) -> None:
 
 
 def path_to_write(root: Path, path: Path) -> Path:
-    """Return the path of a file in a folder; StoreError if a link on the way to it may lead out of the folder."""
+    """Return the path of a file in a folder; StoreError if a link, also in its place, may lead out of the folder."""
     with failing_as(StoreError, f"{path}: can't be written"):
-        check_unlinked(root, path.parent)
+        check_unlinked(root, path)
     return path
 
 

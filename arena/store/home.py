@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from arena.base.bot_text import EVERYBODY, OPERATOR, Audience
 from arena.base.errors import NoHomeError, StoreError, UsageError, failing_as
-from arena.base.folder import check_unlinked, open_ordinary, replace_file
+from arena.base.folder import check_unlinked, open_ordinary, path_to_write, replace_file
 from arena.base.known_server import PEOPLE, RESULTS, identity_of, note_server, noted_server, reminder
 from arena.base.names import as_file_name, check_tournament_name
 from arena.base.programs.systemd import credential
@@ -114,7 +114,7 @@ def open_visitors(directory: str | os.PathLike[str] | None = None) -> PeopleStor
     """Open the database of who only looks, on this machine: it has no accounts, and the home has no people by it."""
     from arena.store.people.people_store import PeopleStore
 
-    return PeopleStore(resolved_home(directory) / VISITORS_FILE)
+    return PeopleStore(path_to_write(home := resolved_home(directory), home / VISITORS_FILE))
 
 
 def votes_between(game: str, directory: str | os.PathLike[str] | None = None) -> list[Vote]:

@@ -11,6 +11,7 @@ import pytest
 from arena.base.errors import StoreError, UsageError
 from arena.base.folder import path_to_write
 from arena.match.players.manifest import load_bot
+from arena.store.home import VISITORS_FILE, open_visitors
 from arena.store.results.lock import director_file_lock
 from arena.store.results.values import StoredTournament
 from arena.tournament.executors.worker_start import JoinedLog
@@ -96,6 +97,13 @@ def test_what_is_kept_for_an_author_and_the_lock_and_log_of_a_director_follow_no
     ):
         logging.getLogger("arena").warning("never written")
     assert precious.read_text() == "precious"
+
+
+def test_the_matches_of_visitors_are_written_through_no_link(home, tmp_path):
+    (home.directory / VISITORS_FILE).symlink_to(tmp_path / "elsewhere.sqlite3")
+    with pytest.raises(StoreError, match=r"visitors\.sqlite3: can't be written: .* is a link"):
+        open_visitors(home.directory)
+    assert not (tmp_path / "elsewhere.sqlite3").exists()
 
 
 def test_a_log_is_written_into_no_linked_folder(home, tmp_path):
