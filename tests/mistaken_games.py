@@ -167,6 +167,8 @@ WRONG = {
     "InitialStateIsMissing": ("initial_state", lambda self: None),
     "RenderReturnsNothing": ("render", lambda self, state: None),
     "PrepareLosesTheSeats": ("prepare", lambda self: vars(self).update(players="two")),
+    "RulebookRaises": ("rulebook", classmethod(lambda cls: throw(StrangeError()))),
+    "RulebookIsNoText": ("rulebook", classmethod(lambda cls: None)),
     "NameIsANumber": ("name", 3),
     "OptionsAreMissing": ("OPTIONS", None),
     "DefaultIsTooHigh": ("OPTIONS", (IntOption("goal", 13, 1, 12, "where the count ends"),)),

@@ -179,9 +179,7 @@ class GameError(UsageError):
             for frame, line in traceback.walk_tb(error.__traceback__)
             if str(frame.f_globals.get("__name__")).partition(".")[0] == package
         ]
-        text = " ".join("".join(traceback.format_exception_only(error)).split())
-        shown = text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
-        return cls(game, method, f"raised {shown}", frames[-1] if frames else "")
+        return cls(game, method, f"raised {exception_text(error)}", frames[-1] if frames else "")
 
 
 class StoreError(UsageError):
@@ -293,6 +291,14 @@ def text_of(error: BaseException) -> str:
         return str(error)
     except Exception:
         return "its text can't be shown"
+
+
+def exception_text(error: BaseException) -> str:
+    """Return the type and the text of an exception, whatever it does, in a line of bounded length."""
+    import traceback
+
+    text = " ".join("".join(traceback.format_exception_only(error)).split())
+    return text if len(text) <= MAX_EXCEPTION_CHARACTERS else f"{text[:MAX_EXCEPTION_CHARACTERS]}…"
 
 
 def repr_of(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, suggestion
+from arena.base.errors import ArenaError, GameError, NoHomeError, UsageError, exception_text, suggestion
 from arena.base.names import GAMES_DIRECTORY_VARIABLE
 from arena.base.version import __version__
 from arena.cli.command_table import COMMANDS, LISTED, NOUNS
@@ -155,6 +155,8 @@ def run(arguments: list[str] | None = None) -> int:
         if COMPLETION in os.environ:
             raise
         return READER_GONE
+    except MemoryError:
+        return _complain("this machine has too little memory for that", FAILED)
     except Exception as error:  # the last resort: a defect of ours, as one sentence
         if COMPLETION in os.environ:
             return FAILED  # nothing may be printed into the line that is being typed
@@ -187,6 +189,4 @@ def _about_defect(error: Exception) -> str:
 
     with tempfile.NamedTemporaryFile("w", prefix="arena-defect-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
-    return (
-        f"this is a defect of the arena ({type(error).__name__}: {error}); please report it with the file {file.name}"
-    )
+    return f"this is a defect of the arena ({exception_text(error)}); please report it with the file {file.name}"

@@ -177,6 +177,9 @@ class _CheckedGame:
             raise self._wrong("observation", "returned no dictionary", observation)
         return observation
 
+    def rulebook(self) -> str:
+        return self._text("rulebook")
+
     def format_action(self, action: Any) -> str:
         return self._text("format_action", action)
 

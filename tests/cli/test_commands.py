@@ -159,11 +159,30 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(arena, arguments, message):
     assert message in refusal(arena, *arguments)
 
 
-def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch):
-    monkeypatch.setattr("arena.cli.results.tables.load_standings", Mock(side_effect=RuntimeError("oops")))
+class MuteError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (RuntimeError("oops"), "RuntimeError: oops"),
+        (RuntimeError("oops" * 100_000), f"RuntimeError: {'oops' * 46}oo…"),
+        (MuteError(), "tests.cli.test_commands.MuteError: <exception str() failed>"),
+    ],
+    ids=["short", "long", "mute"],
+)
+def test_a_defect_of_ours_is_one_sentence_with_a_file_to_report(arena, monkeypatch, error, shown):
+    monkeypatch.setattr("arena.cli.results.tables.load_standings", Mock(side_effect=error))
     errors = told(arena, 1, "standings", "tiny")
-    assert "this is a defect of the arena (RuntimeError: oops)" in errors
+    assert f"this is a defect of the arena ({shown})" in errors
     Path(re.search(r"with the file (\S+)", errors)[1]).unlink()
+
+
+def test_a_lack_of_memory_is_no_defect_of_ours(arena, monkeypatch):
+    monkeypatch.setattr("arena.cli.results.tables.load_standings", Mock(side_effect=MemoryError))
+    assert told(arena, 1, "standings", "tiny") == "arena: this machine has too little memory for that\n"
 
 
 @pytest.fixture

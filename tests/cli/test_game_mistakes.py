@@ -98,6 +98,9 @@ def test_control_characters_of_a_game_are_shown_and_not_sent(arena, command):
 
 def test_a_game_shows_its_mistake_when_it_is_looked_at(arena):
     assert "initial_state raised RuntimeError: no board" in told(arena, 2, "games", f"{GAMES}:InitialStateRaises")
+    for form in ((), ("--json",)):
+        assert "is at fault: rulebook raised tests.m" in told(arena, 2, "games", f"{GAMES}:RulebookRaises", *form)
+        assert "rulebook returned no text: None" in told(arena, 2, "games", f"{GAMES}:RulebookIsNoText", *form)
 
 
 MUTE = "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\nraise Mute"

@@ -65,15 +65,16 @@ def games_command(game: str | None, table_format: str) -> None:
         print_table(LIST_COLUMNS, [_list_row(rules, table_format) for rules in GAMES.values()], table_format)
         return
     rules = find_game(game)
+    checked = checked_game(make_game(game), game)
     if table_format == "json":
-        about = {"name": rules.name, "rules": rules.rulebook(), "action_format": rules.action_format}
+        about = {"name": rules.name, "rules": checked.rulebook(), "action_format": rules.action_format}
         print_json({**about, "options": _option_rows(rules)})
         return
-    click.echo(printable_lines(rulebook_text(rules)))
+    click.echo(printable_lines(rulebook_text(checked)))
     click.echo()
     print_table(OPTION_COLUMNS, _option_rows(rules), table_format)
     click.echo(f"\nAn action: {printable(rules.action_format)}\n")
-    click.echo(printable_lines(_sample(checked_game(make_game(game), game))))
+    click.echo(printable_lines(_sample(checked)))
 
 
 def _players(game: type[Game[Any]]) -> list[int]:

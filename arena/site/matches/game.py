@@ -80,7 +80,7 @@ def build_game(home: ArenaHome, parameters: GameParameters) -> GamePage:
     return GamePage(
         name=parameters.game,
         summary=rules.summary[:MAX_TEXT_CHARACTERS],
-        rules=rules.rulebook()[:MAX_RULES_CHARACTERS],
+        rules=game.rulebook()[:MAX_RULES_CHARACTERS],
         action_format=rules.action_format[:MAX_TEXT_CHARACTERS],
         options=tuple(
             GameOption.of(option, type=option.type_name, value=values[option.name]) for option in rules.OPTIONS
