@@ -243,7 +243,7 @@ REFUSED = [
     ("quality differences --compare colour=red,blue", "colour"),
     ("quality differences -o size=4 --compare size=4,5", "size is given by --option as well"),
     ("quality differences --json /nowhere/at/all", "'/nowhere/at/all' can't be written"),
-    ("quality differences --json fifo", "'fifo' can't be written: No such device or address"),
+    ("quality differences --json fifo", "'fifo' can't be written: nobody reads this pipe yet; start its reader first"),
     ("repair multiplication --store BAD", "store 'BAD': expected a URL such as postgresql://user@host/database"),
 ]
 

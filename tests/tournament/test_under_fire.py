@@ -166,6 +166,25 @@ def test_a_full_temporary_directory_is_reported(tmp_path):
     assert arena("run", path, "--home", tmp_path / "h", "-q").returncode == 0
 
 
+def test_an_import_and_a_publication_without_room_for_temporary_files_say_so(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    arena("run", small_definition(tmp_path), "--home", tmp_path / "h", "-q")
+    export = tmp_path / "export.jsonl"
+    export.write_text(arena("export", "t", "--whole", "--home", tmp_path / "h").stdout)
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=1777", "none", str(small)], check=True)
+    crowded = {"env": os.environ | {"TMPDIR": str(small)}}
+    try:
+        imported = arena("import", export, "--home", tmp_path / "other", **crowded)
+        published = arena("publish", "t", tmp_path / "out", "--home", tmp_path / "h", **crowded)
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    sentence = f"arena: {small}: there is no room for a temporary database; $TMPDIR names another directory\n"
+    assert [(done.returncode, done.stderr) for done in (imported, published)] == [(2, sentence)] * 2
+
+
 def test_a_clock_that_is_set_back_changes_nothing(tmp_path, monkeypatch):
     """Time is measured by a clock that can't be set; the wall clock only dates the records."""
     path = small_definition(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -328,7 +329,12 @@ def check_directories(*files: Path | None) -> None:
             if file is not None and (file.is_dir() or not file.parent.is_dir()):
                 raise UsageError(f"{str(file)!r} can't be written: expected a file in a directory that exists")
             if file is not None and file.is_fifo():
-                os.open(file, os.O_WRONLY | os.O_NONBLOCK)  # an error if nobody reads it; stays open for who does
+                try:
+                    os.open(file, os.O_WRONLY | os.O_NONBLOCK)  # it stays open for who reads it
+                except OSError as error:
+                    if error.errno == errno.ENXIO:
+                        error.strerror = "nobody reads this pipe yet; start its reader first"
+                    raise
 
 
 def write_file(file: Path, content: str | bytes) -> None:

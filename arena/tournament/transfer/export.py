@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, BinaryIO, NamedTuple
 
 from arena.base.definition import Definition
-from arena.base.errors import StoreError, UsageError
+from arena.base.errors import StoreError, UnwritableError, UsageError
 from arena.base.stored import from_json_text, is_text, is_whole
 from arena.base.text import json_value, shortened_text, size_text
 from arena.store.results.addition import Source
@@ -176,7 +176,7 @@ class ExportReader:
         """Take a line."""
         try:
             self._take(line)
-        except LineError:
+        except (LineError, UnwritableError):
             raise
         except UsageError as error:
             raise LineError(line.number, str(error)) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +17,7 @@ from arena.store.results.store import Store
 from arena.tournament.transfer.checks import MALFORMED, MergedTournament, RejectedRecordError
 from arena.tournament.transfer.export import ExportReader, export_lines
 from arena.tournament.transfer.known_tournament import KnownTournament
-from arena.tournament.transfer.new_tournament import NewTournament
+from arena.tournament.transfer.new_tournament import NewTournament, temporary_directory
 
 MAX_NAME_CHARACTERS = 64
 
@@ -86,8 +85,8 @@ def merge_home(
     expect(not isinstance(tournaments, str), "tournaments", tournaments, "a list of names")
     path = _database_of(other)
     with (
-        tempfile.TemporaryDirectory(prefix="arena-merge-", ignore_cleanup_errors=True) as directory,
-        closing(open_foreign(path, Path(directory))) as source,
+        temporary_directory("arena-merge-") as directory,
+        closing(open_foreign(path, directory)) as source,
     ):
         names = source.names()
         for name in tournaments:
@@ -132,8 +131,8 @@ def import_records(
         StoreError: naming the line, if the export is malformed, was cut off or edited; nothing was changed then.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="arena-import-", ignore_cleanup_errors=True) as directory,
-        closing(Store(Path(directory) / "export.sqlite3")) as staging,
+        temporary_directory("arena-import-") as directory,
+        closing(Store(directory / "export.sqlite3")) as staging,
     ):
         reader = ExportReader(staging, home.store, name)
         last_line = 0

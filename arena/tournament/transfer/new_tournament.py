@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.base.bot_text import OPERATOR, Audience
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, UnwritableError, failing_as
 from arena.base.records import ScheduledMatch
 from arena.base.results import StoredResult
 from arena.store.home import DATABASE_FILE, ArenaHome
@@ -180,10 +180,26 @@ class NewTournament:
 @contextmanager
 def temporary_home() -> Iterator[ArenaHome]:
     """Open an empty home, which is removed in the end; $ARENA_STORE has no influence on it."""
-    with tempfile.TemporaryDirectory(prefix="arena-home-", ignore_cleanup_errors=True) as directory:
-        path = Path(directory)
-        with ArenaHome(path, store=path / DATABASE_FILE, audience=OPERATOR) as home:
-            yield home
+    with (
+        temporary_directory("arena-home-") as path,
+        ArenaHome(path, store=path / DATABASE_FILE, audience=OPERATOR) as home,
+    ):
+        yield home
+
+
+@contextmanager
+def temporary_directory(prefix: str) -> Iterator[Path]:
+    """Make a directory that is removed in the end; StoreError, naming $TMPDIR, if there is no room in its place."""
+    with failing_as(StoreError, "no temporary directory can be made"):
+        made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+    with made as directory:
+        try:
+            yield Path(directory)
+        except UnwritableError as error:
+            place = Path(directory).parent
+            raise StoreError(
+                f"{place}: there is no room for a temporary database; $TMPDIR names another directory"
+            ) from error
 
 
 def copy_tournaments(
