@@ -165,7 +165,8 @@ class Decision:
 
     def _counted(self, totals: PairTotals) -> PairTotals:
         """Return totals in which pairs that contradict the field count as little as others, and note new ones."""
-        enough = self.field_encounters
+        fewest = np.where(totals.encounters > 0, totals.encounters, np.inf).min(1)  # of a bot with one of its rivals
+        enough = np.maximum(self.field_encounters, np.maximum(fewest[:, None], fewest[None, :]))
         share = np.minimum(1.0, enough / np.maximum(totals.encounters, 1.0))
         often = np.triu(share < 1 / CLEARLY_MORE)
         if often.any():

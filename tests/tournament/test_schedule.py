@@ -326,6 +326,21 @@ def test_bots_that_beat_each_other_in_a_circle_are_measured_against_the_field():
     assert sum(bool(run.wrong_claims) for run in runs) <= 3
 
 
+@pytest.mark.parametrize("pairs", [[(0, 1), (0, 2), (1, 2)], [(0, 1), (0, 2)]], ids=["circle", "gauntlet"])
+def test_equal_bots_without_others_to_be_measured_against_end_as_equals(pairs):
+    circle = 3.0 * (len(pairs) - 2) * np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    reasons = []
+    for seed in range(8):
+        world = World([0.0, 0.0, 0.0], 0.0, 0.0, np.random.default_rng(seed), circle)
+        course = Deciding(Until(indifference=1.5), 3, range(3), pairs)
+        while (batch := course.advance()).any():
+            course.played = course.played + batch
+            course.totals = world.totals(course.played)
+            assert course.played.max() < 10_000
+        reasons.append(course.reason)
+    assert reasons.count("equal") >= 7
+
+
 @given(st.lists(st.integers(0, 12), max_size=20))
 def test_an_opening_is_the_same_whenever_it_is_asked_for_and_drawn_again_only_after_many(numbers):
     drawn = []
