@@ -57,7 +57,8 @@ def entrants_text(contest: Contest) -> str:
     """Return who may enter, in a few words."""
     bots = "one bot" if contest.bots_per_author == 1 else f"up to {contest.bots_per_author} bots"
     if contest.entrants is ContestEntrants.INVITED:
-        return f"{counted(len(contest.invited), 'person')} invited, with {bots} each"
+        people = "1 person" if len(contest.invited) == 1 else f"{len(contest.invited):,} people"
+        return f"{people} invited, with {bots} each"
     return f"everybody with an account, with {bots} each"
 
 

@@ -265,7 +265,7 @@ def _create_and_fill(source: Connection, target: Connection, metadata: MetaData)
 
 
 def _shown(connection: Connection) -> str:
-    return shown_url(connection.engine.url)
+    return shown_url(connection.engine.url.set(drivername=connection.dialect.name))  # as people write it
 
 
 def _last_number(connection: Connection, table: Table, counter: Column[Any]) -> int:
