@@ -4,7 +4,9 @@
   score.
 - BH-C1, Buchholz cut 1: without the lowest of them.
 - SB, Sonneborn-Berger: the scores of the rivals one has beaten, and half of those one has drawn with.
-- DE, direct encounter: the score among those who have the same score, if all of them have met; otherwise 0.
+- DE, direct encounter: the score among those who have the same score, if all of them have met; otherwise 0. (By the
+  Handbook it counts only among those whom earlier tie-breaks have left tied. Rounds depend on these values, so they
+  stay as they are.)
 - WON: how many rounds were won against a rival.
 """
 
