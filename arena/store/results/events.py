@@ -134,11 +134,11 @@ class EventLog(Repository):
         return self._read(select(events).where(events.c.topic == topic).order_by(events.c.seq.desc()).limit(limit))
 
     def recorded_matches(self, tournament: int) -> frozenset[int]:
-        """Return the matches that had a record by events since a tournament was imported, deleted records included."""
+        """Return the matches that had a record by the kept events since a tournament was created or imported."""
         matches = set[int]()
         for event in self.last(tournament_topic(tournament), MAX_EVENTS):
             matches.update(event.details.matches)
-            if event.kind is EventKind.IMPORTED:
+            if event.kind in (EventKind.CREATED, EventKind.IMPORTED):  # another one may have had its number
                 break
         return frozenset(matches)
 

@@ -65,6 +65,18 @@ def test_every_change_of_a_tournament_is_logged(store):
     assert counted(store) == {"tournament/1": 10}
 
 
+def test_events_of_an_earlier_tournament_with_the_same_number_are_not_about_this_one(store, monkeypatch):
+    tournament = store.create_tournament(definition(), [line(1), line(2)])
+    store.record(tournament, [record(1), record(2)])
+    assert store.events.recorded_matches(tournament.number) == {1, 2}
+    monkeypatch.setattr("arena.store.results.store.remove_topics", lambda *_: None)
+    store.delete(tournament)
+    store.erase(store.deleted_tournament("t"))
+    again = store.create_tournament(definition(), [line(1), line(2)])
+    store.record(again, [record(1)])
+    assert store.events.recorded_matches(again.number) == {1}  # a file gives it the same number
+
+
 def test_what_is_taken_from_another_home_is_one_event(store):
     many = range(1, MAX_MATCHES + 31)
     addition = Addition(
