@@ -42,6 +42,12 @@ _BOT_UMASK, _USUAL_UMASK = 0o077, 0o022
 BOT_NICENESS = 5
 """Where both compete for a core, a bot gets a third of what the arena gets, so that many bots can't delay the arena."""
 
+BOT_SLICE_NANOSECONDS = 500_000
+"""How long a bot runs before others get the core. From Linux 6.12 on, a process that wakes up interrupts one that has a
+longer slice, as the arena has: so a bot on its core answers while its question is written, and is not waited for."""
+_SCHED_ATTR = struct.Struct("=IIQiI3Q")
+_SCHED_FLAG_KEEP_POLICY = 8
+
 
 def add_files(
     calls: CallList, spec: LaunchSpec, pipes: Iterable[int], ruleset: int | None
@@ -96,12 +102,14 @@ def add_confinement(
 
 
 def _add_niceness(calls: CallList, niceness: int) -> None:
-    """Add the calls that give the bot the niceness of its launcher and a little more.
+    """Add the calls that give the bot the niceness of its launcher and a little more, and a slice of its own.
 
     Linux may share a core among sessions, whatever the niceness in them, and a bot has a session of its own. Then the
     session gets the launcher's niceness. The file may be missing, and only root may change more than ten a second.
     """
     calls.add("setpriority", os.PRIO_PROCESS, 0, niceness + BOT_NICENESS)
+    attributes = (_SCHED_ATTR.size, 0, _SCHED_FLAG_KEEP_POLICY, niceness + BOT_NICENESS, 0, BOT_SLICE_NANOSECONDS, 0, 0)
+    calls.add("sched_setattr", 0, _SCHED_ATTR.pack(*attributes), 0, skipped=0)
     if niceness > 0:
         _write_file(calls, "/proc/self/autogroup", str(niceness), step="autogroup", is_optional=True)
 

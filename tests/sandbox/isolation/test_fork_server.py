@@ -1,6 +1,8 @@
 import contextlib
+import ctypes
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -25,6 +27,7 @@ from arena.sandbox.isolation.launcher import open_launcher
 from arena.sandbox.isolation.levels import choose_isolation, run_test_program
 from arena.sandbox.isolation.procfs import is_dead, process_tag
 from arena.sandbox.isolation.reaper import make_scratch, remove_stale
+from arena.sandbox.isolation.sandbox_calls import BOT_SLICE_NANOSECONDS
 from arena.sandbox.isolation.sandbox_policy import has_own_file_systems, kept_launch_spec, make_launch_spec
 from benchmarks import zoo_bots as zoo
 from benchmarks.traces import traces, traces_since
@@ -105,6 +108,29 @@ def test_bots_stand_back_behind_other_sessions_as_who_launches_them_does():
             assert os.getpriority(os.PRIO_PROCESS, pid) > niceness
             assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {niceness}\n")
     launcher.close_launcher()
+
+
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
+
+
+@pytest.mark.skipif(
+    tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 12) or os.uname().machine not in SCHED_GETATTR,
+    reason="Linux gives no process a slice of its own before 6.12",
+)
+def test_a_bot_has_a_shorter_slice_of_the_core_than_the_arena():
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        slices = {pid: slice_of(pid) for pid in open_launcher().alive}
+    assert len(slices) == 2
+    assert {*slices.values()} == {BOT_SLICE_NANOSECONDS}
+    assert slice_of(os.getpid()) > BOT_SLICE_NANOSECONDS
+
+
+def slice_of(pid):
+    """Return the slice of a process, in nanoseconds: sched_runtime of sched_getattr(2)."""
+    attributes = ctypes.create_string_buffer(48)
+    assert ctypes.CDLL(None).syscall(SCHED_GETATTR[os.uname().machine], pid, attributes, len(attributes), 0) == 0
+    return int.from_bytes(attributes[24:32], sys.byteorder)
 
 
 SCRIPT = """
