@@ -33,6 +33,9 @@ A crash on a busy machine takes a while."""
 CPU_SLICE_SECONDS = 0.005
 """How often the CPU time is checked on the CPU clock, and so how exactly an allowance is kept."""
 
+MAX_WAITS_BEFORE_READING = 7
+"""The most turns in a row in which the arena waits at once, for a bot that never answers by the time of the read."""
+
 STARVED_SHARE = 0.5
 """From this share of the allowed time on, the fault says how long the bot waited for the processor."""
 
@@ -63,6 +66,7 @@ class BotConnection:
         self.transcript = transcript if transcript is not None else Transcript()
         self._stall_detector = StallDetector()
         self._received = bytearray()
+        self._waits_before_reading = self._waits_next = 0
         self._cpu_allowance: tuple[float, float] | None = None
         self._cpu_at_match = 0.0
         self._has_exited_between_matches = False
@@ -114,7 +118,13 @@ class BotConnection:
         if process.unsent:
             self._wait_to_send(deadline, seconds)
             asked = time.perf_counter()
-        body = self._receive()  # before any wait: where they share a core, a quick bot has answered by now
+        body = None
+        if self._waits_before_reading:
+            self._waits_before_reading -= 1
+        else:  # read before any wait: where they share a core, a quick bot has answered by now
+            body = self._receive()
+            self._waits_next = min(2 * self._waits_next + 1, MAX_WAITS_BEFORE_READING) if body is None else 0
+            self._waits_before_reading = self._waits_next
         if body is None:
             body = self._wait_for_answer(deadline, seconds)
         answered = time.perf_counter()
