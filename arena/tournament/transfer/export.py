@@ -229,7 +229,6 @@ class ExportReader:
                 )
             matches = self._home.last_match(stored)
             staged = StagedTournament(self._staging, stored.definition, stored.created_at, None, matches=matches)
-            staged.take_corrections(stored.corrections)
             self.tournaments[name] = staged
         return self.tournaments[name]
 

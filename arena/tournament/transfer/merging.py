@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,13 +32,15 @@ def combine(
     name: str,
     external_games: Collection[str] = (),
     place_of: Place = lambda match: "",
+    *,
+    is_whole: bool = True,
 ) -> MergedTournament:
     """Take a tournament from elsewhere, or what the tournament of its name lacks here, in one transaction.
 
-    ``place_of`` returns where the record of a match is, for messages.
+    ``place_of`` returns where the record of a match is, for messages. Without ``is_whole`` there are records alone.
     """
     try:
-        return _combine(store, source, name, external_games)
+        return _combine(store, source, name, external_games, is_whole)
     except RejectedRecordError as error:
         reason = f"{place_of(error.match)}{error}"
     except UsageError as error:
@@ -47,7 +50,9 @@ def combine(
     return MergedTournament(name=name, refusal=f"tournament {as_file_name(name)!r}: {reason}; nothing of it was taken")
 
 
-def _combine(store: Store, source: Source, name: str, external_games: Collection[str]) -> MergedTournament:
+def _combine(
+    store: Store, source: Source, name: str, external_games: Collection[str], is_whole: bool
+) -> MergedTournament:
     if len(name) > MAX_NAME_CHARACTERS:
         raise StoreError(f"its name is longer than {MAX_NAME_CHARACTERS} characters")
     if store.find_tournament(name) is None:
@@ -56,6 +61,8 @@ def _combine(store: Store, source: Source, name: str, external_games: Collection
         here, there = store.find_tournament(name), source.tournament(name)
         if here is None:
             return NewTournament(source, there).take(store, external_games)
+        if not is_whole:  # it may have been corrected since the export was read
+            there = replace(there, definition_text=here.definition_text, corrections=here.corrections)
         return KnownTournament(store, here, source, there).take()
 
 
@@ -141,6 +148,9 @@ def import_records(
             last_line = line.number
         reader.finish(last_line)
         return tuple(
-            combine(home.store, staging.as_source(), tournament, external_games, staged.line_prefix)
+            combine(
+                *(home.store, staging.as_source(), tournament, external_games, staged.line_prefix),
+                is_whole=staged.has_schedule,
+            )
             for tournament, staged in reader.tournaments.items()
         )

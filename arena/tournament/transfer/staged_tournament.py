@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from arena.base.definition import Definition
@@ -33,7 +33,7 @@ class StagedTournament:
     ) -> None:
         """Create the tournament."""
         self._store = store
-        self._has_schedule = not matches
+        self.has_schedule = not matches
         self._finished_at = finished_at
         store.add(Addition(tournament=None, definition=definition, created_at=created_at, finished_at=finished_at))
         self._tournament = store.tournament(definition.name)
@@ -98,10 +98,6 @@ class StagedTournament:
         self._buffered["voids"].append(VoidTry(self._match(values.get("match")), reason, at))
         self._count_and_flush()
 
-    def take_corrections(self, corrections: Sequence[Correction]) -> None:
-        """Take the log of the tournament here, for an export that has none."""
-        self._buffered["corrections"] += corrections
-
     def write(self) -> None:
         """Write what was taken and is not written yet."""
         waiting, self._buffered, self._rows, self._bytes = self._buffered, defaultdict(list), 0, 0
@@ -132,9 +128,7 @@ class StagedTournament:
         last = len(self._line_of) - 1
         if not (isinstance(value, int) and is_whole(value, 1, last)):
             advice = (
-                ""
-                if self._has_schedule
-                else "; the export of a longer one is made with arena tournament export --whole"
+                "" if self.has_schedule else "; the export of a longer one is made with arena tournament export --whole"
             )
             raise StoreError(f"match = {json_value(value)}: the schedule has matches 1 to {last}{advice}")
         return value

@@ -99,6 +99,19 @@ def test_records_that_were_set_aside_here_do_not_come_back(here, there):
     assert stored(here) == before
 
 
+def test_a_correction_while_an_export_is_read_refuses_none_of_its_records(here, there):
+    play(there.store, CUP)
+    play(here.store, CUP, lambda match: match <= 5)
+
+    def lines():
+        yield from (f"{line}\n".encode() for line in plain(there))
+        void_matches(here.store, "cup", [3], reason="the power failed")
+
+    (result,) = import_records(here, lines())
+    assert (result.refusal, result.taken, result.already_here) == (None, 19, 5)
+    assert len(here.store.tournament("cup").corrections) == 1
+
+
 def test_a_whole_export_brings_its_tournament(here, there):
     play(there.store, CUP, lambda match: match % 3)
     there.store.note_void(there.store.tournament("cup"), 3, "the worker was killed")
