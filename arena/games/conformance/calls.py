@@ -103,11 +103,17 @@ class _Watch:
     on_heartbeat: Callable[[], None] | None = None
 
 
+_RAISED = 0.0
+"""The deadline of a call whose time is up and that has perhaps caught the exception: it gives no sign of life."""
+
+
 def _look(_signal: int, _frame: FrameType | None) -> None:
+    if _Watch.deadline == _RAISED:
+        return
     if _Watch.on_heartbeat is not None:
         _Watch.on_heartbeat()
     if _Watch.deadline is not None and time.monotonic() > _Watch.deadline:
-        _Watch.deadline = None
+        _Watch.deadline = _RAISED
         raise _OutOfTimeError
 
 
@@ -115,7 +121,8 @@ def _look(_signal: int, _frame: FrameType | None) -> None:
 def time_limits(on_heartbeat: Callable[[], None] | None = None) -> Iterator[None]:
     """Enforce the limits of calls, by a timer that reads the clock; only in the main thread, which gets signals.
 
-    It calls ``on_heartbeat`` several times a second, unless a call of the game is stuck outside of Python code.
+    It calls ``on_heartbeat`` several times a second, unless a call of the game is stuck: outside of Python code, or in
+    code that catches every exception.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
