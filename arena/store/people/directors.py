@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Index, Row, Table, Update, case, select
 
-from arena.base.errors import UsageError
+from arena.base.errors import UsageError, suggestion
 from arena.base.names import check_reason
 from arena.base.stored import from_json_text, from_stored_text
 from arena.base.text import shortened_text
@@ -283,7 +283,9 @@ def lock_supervised_run(connection: Connection, tournament: str) -> None:
     own = reports.c.tournament == tournament
     lock = reports.update().where(own).values(tournament=tournament).returning(reports.c.tournament)
     if connection.execute(lock).one_or_none() is None:
-        raise UsageError(f"tournament {shortened_text(tournament)!r}: no program of this site supervises it")
+        known = connection.execute(select(reports.c.tournament).order_by(reports.c.tournament)).scalars()
+        no_program = f"tournament {shortened_text(tournament)!r}: no program of this site supervises it"
+        raise UsageError(f"{no_program}; {suggestion(tournament, known)}")
 
 
 def _request_of(row: Row[Any]) -> TournamentRequest:

@@ -168,7 +168,7 @@ def test_it_waits_until_nothing_is_played_or_says_that_it_still_is(arena, ladder
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("pause", "other", "--reason", "x"), "'other': no program of this site supervises it"),
+        (("pause", "other", "--reason", "x"), "'other': no program of this site supervises it; "),
         (("resume", "open", "--reason", "x"), "'open' is not paused"),
         (("pause", "open", "--reason", " "), "reason"),
         (("pause", "open"), "--reason"),

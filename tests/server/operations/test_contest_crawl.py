@@ -279,6 +279,7 @@ async def test_a_sealed_contest(crawl):
     check_results(await crawl.results(), set(crawl.actors), is_hidden=False)
     page = await crawl.actors["visitor"].get("/contests/spring", headers={"accept": JSON})
     assert page.json()["has_result"]
+    assert "<dt>results</dt><dd>revealed</dd>" in (await crawl.actors["visitor"].get("/contests/spring")).text
 
 
 @pytest.mark.slow
