@@ -1,5 +1,6 @@
 """Games with one mistake each, all made from a correct one: two seats count up in turns until a number is reached."""
 
+import functools
 import math
 import sys
 
@@ -103,6 +104,15 @@ class DrawsOnTheTerminal(Counting):
 
     def format_action(self, action):
         return f"{action}\x1b[8m"
+
+
+class ApplyIsCached(Counting):
+    """The state is a list, which no cache takes; the error comes from a function in C, without a frame of the game."""
+
+    apply = functools.lru_cache(Counting.apply)
+
+    def initial_state(self):
+        return [0, 0]
 
 
 class Endless(Counting):

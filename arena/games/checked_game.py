@@ -55,6 +55,12 @@ def mistake_in(error: BaseException, game: Game[Any], path: str, state: Any) -> 
     return None
 
 
+def is_seen_in_frames(game: Game[Any]) -> bool:
+    """Return whether ``mistake_in`` sees who is at fault: a method that is cached, or compiled, may have no frame."""
+    methods = {name: getattr(type(game), name) for name in ("seat_to_act", "apply")}
+    return all(getattr(getattr(found, "__code__", None), "co_name", "") == name for name, found in methods.items())
+
+
 def _is_method(frame: FrameType, game: Game[Any]) -> bool:
     """Return whether a frame runs a method of a game, which may be static or call its first argument anything."""
     method = getattr(type(game), frame.f_code.co_name, None)

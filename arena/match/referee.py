@@ -30,7 +30,7 @@ from arena.base.live_match import LiveMatch
 from arena.base.records import DEFAULT_LIMITS, Fault, MatchRecord, MatchSpec, SeatReport
 from arena.base.version import __version__
 from arena.games import Game, make_game
-from arena.games.checked_game import check_position, checked_game, mistake_in
+from arena.games.checked_game import check_position, checked_game, is_seen_in_frames, mistake_in
 from arena.match.players.bot_output import HiddenPaths, shortened_stderr
 from arena.match.players.player import Player, SeatClock, build_request
 from arena.match.replay import final_ranks, settled_ranks, state_after, termination_of
@@ -64,8 +64,9 @@ class Referee:
         self._isolation = isolation
         self._observer = observer
         self._before_asking = before_asking
-        self._game = make_game(spec.game, **spec.options)
-        self._checked_game = checked_game(self._game, spec.game)
+        game = make_game(spec.game, **spec.options)
+        self._checked_game = checked_game(game, spec.game)
+        self._game = game if is_seen_in_frames(game) else self._checked_game  # which costs time at every ply
         if len(players) != self._game.players:
             raise MatchStateError(f"{len(players)} players for the {self._game.players} seats of {spec.game}")
         self._state: Any = self._checked_game.initial_state()

@@ -5,8 +5,8 @@ import pytest
 
 from arena.base.errors import BotError, GameError, MatchStateError
 from arena.base.records import Bot, MatchRecord
-from arena.games import make_game
-from arena.games.checked_game import check_position, checked_game
+from arena.games import GAMES, make_game
+from arena.games.checked_game import check_position, checked_game, is_seen_in_frames
 from arena.match.players.player import ScriptedPlayer
 from arena.match.referee import Referee
 from arena.match.replay import states_of
@@ -18,6 +18,7 @@ BLIND = Wants(legal=False, observation=False)
 
 MISTAKES = {
     "ApplyRaises": ("apply", "raised KeyError: 1 (mistaken_games.py:"),
+    "ApplyIsCached": ("apply", "raised TypeError: unhashable type: 'list'"),
     "ApplyRefusesALegalAction": ("apply", "refuses what legal_actions lists: 1: no more"),
     "ApplyReturnsNothing": ("apply", "returned None; expected a state"),
     "ApplyExits": ("apply", "raised SystemExit: 3 (mistaken_games.py:"),
@@ -102,6 +103,11 @@ def test_an_observation_that_can_not_be_sent_is_no_defect_of_the_arena() -> None
     unpacked = ScriptedPlayer(Mock(side_effect=MatchStateError("an act message can't be packed")))
     with pytest.raises(GameError, match="observation"):
         play("ObservationIsASet", unpacked, first_legal())
+
+
+def test_the_games_of_the_arena_need_no_check_at_every_ply() -> None:
+    assert all(is_seen_in_frames(make_game(name)) for name in GAMES)
+    assert is_seen_in_frames(make_game("plaid", pie=1))
 
 
 def test_bots_that_want_no_observation_are_not_disturbed_by_a_wrong_one() -> None:
