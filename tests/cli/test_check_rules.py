@@ -109,6 +109,15 @@ def test_what_rules_write_to_stderr_is_bounded_and_escaped(arena_here, tmp_path)
     assert "importing it raised KeyError: 'heavy' (loud.py:" in sentence
 
 
+def test_what_the_rules_have_started_ends_with_the_check(arena_here, tmp_path):
+    text = "import subprocess\nnumber = subprocess.Popen(['sleep', '600']).pid\nraise ValueError(number)\n"
+    (tmp_path / "starts.py").write_text(text)
+    number = re.search(r"ValueError: (\d+) ", refusal(arena_here, "check", "--rules", "starts:Game"))[1]
+    state = Path(f"/proc/{number}/stat")
+    while state.exists() and state.read_text().split()[2] != "Z":  # the test's time limit ends the wait
+        time.sleep(0.01)
+
+
 @pytest.mark.slow
 def test_a_check_that_is_killed_leaves_nothing_after_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -148,6 +148,8 @@ def _answer_of(check: RulesCheck, task: str, seconds: float | None, hash_seed: i
             _wait(check, process, signs, Path(directory))
         finally:
             if process.pid is not None:
+                with contextlib.suppress(ProcessLookupError):  # it had not begun
+                    os.killpg(process.pid, signal.SIGKILL)  # with what the rules have started
                 process.kill()
                 process.join()
             check.tell(_start_and_end(Path(directory, "stderr"), SHOWN_BYTES))
@@ -234,6 +236,7 @@ def _run(
     task: str, game: str, option_texts: tuple[str, ...], seconds: float | None, signs: Any, directory: str, parent: int
 ) -> None:
     end_with(parent, signal.SIGKILL)
+    os.setpgid(0, 0)
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
