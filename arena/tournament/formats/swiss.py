@@ -95,7 +95,8 @@ CODES: Mapping[str, _TieBreak] = {
 # 1. A meeting is won with more than half of its points: one point of score for that, half a point for a draw.
 # 2. Pairings of a round make the differences of score as small as they can be; within a score group the upper half
 #    meets the lower half, in the order of the table (FIDE Handbook C.04.3, the Dutch system, has the same aims).
-# 3. With an odd number, the lowest in the table who has had none gets the bye, which counts as a win.
+# 3. With an odd number, the lowest in the table who has had none gets the bye, which counts as a win. Where all later
+#    rounds have to be looked at, the next one gets it before other pairings are tried.
 # 4. Seats need no balancing: a meeting is played in all seat rotations.
 # 5. The order of the table is score, then the tie-breaks; before the first round, the order of the file.
 # 6. An entrant who has withdrawn or is disqualified is not paired any more, and scores nothing in the rounds from which
