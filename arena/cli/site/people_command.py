@@ -20,7 +20,7 @@ from arena.cli.terminal.options import A_PATH, WholeNumber, confirm, format_opti
 from arena.cli.terminal.streams import FAILED, OK, WRONG_USE
 from arena.store.home import open_people, own_databases
 from arena.store.people.roster import counted_people, roster_of
-from arena.store.people.values import MEMBER_ROLES, Role
+from arena.store.people.values import MEMBER_ROLES, Role, has_left
 
 if TYPE_CHECKING:
     from arena.store.people.people_store import PeopleStore
@@ -286,7 +286,7 @@ def log(table_format: str) -> None:
 
 def _account(person: Person) -> str:
     if person.closed_at is not None:
-        return "closed"
+        return "has left" if has_left(person.name) else "closed"
     return "open" if person.has_password else "invited"
 
 

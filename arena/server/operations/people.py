@@ -13,7 +13,7 @@ from arena.site.frame.model import Model
 from arena.store.people.answers import Vote
 from arena.store.people.schema import PAGE_LENGTH
 from arena.store.people.unrated_match import MatchState
-from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope
+from arena.store.people.values import MEMBER_ROLES, EmbargoedTournament, Permission, Person, Role, Scope, has_left
 
 
 class SignInPage(Model):
@@ -95,6 +95,7 @@ class PersonLine(Model):
     created_at: str
     closed_at: str | None
     has_password: bool
+    has_left: bool
     may_be_moderated: bool
 
 
@@ -205,8 +206,9 @@ def show_people(visit: Visit) -> PeoplePage:
     roles = roles_to_give(visit.actor)
     return PeoplePage(
         people=tuple(
-            PersonLine.of(person, may_be_moderated=may_moderate(visit.actor, person))
+            PersonLine.of(person, has_left=is_gone, may_be_moderated=not is_gone and may_moderate(visit.actor, person))
             for person in visit.people.accounts.all()
+            for is_gone in [has_left(person.name)]
         ),
         roles=roles,
         may_change_roles=Permission.MANAGE_PEOPLE in visit.actor.permissions,

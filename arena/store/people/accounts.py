@@ -33,6 +33,7 @@ from arena.store.people.values import (
     Person,
     Role,
     SubmissionState,
+    has_left,
     look_alike_key,
     rule_of_name,
 )
@@ -90,7 +91,7 @@ class Accounts(TimedRepository):
         allowed to make them now.
         """
         _check_role(role)
-        person = find_person(connection, name)
+        person = _find_present(connection, name)
         if role is not Role.OPERATOR:
             _keep_an_operator(connection, person)
         connection.execute(people.update().where(people.c.id == person.number).values(role=role))
@@ -101,7 +102,7 @@ class Accounts(TimedRepository):
     @writes
     def close(self, connection: Connection, name: str, by: str, reason: str) -> Person:
         """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
-        person = find_person(connection, name)
+        person = _find_present(connection, name)
         _keep_an_operator(connection, person)
         _end_access(connection, person, self._clock.text())
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
@@ -111,7 +112,7 @@ class Accounts(TimedRepository):
     @writes
     def reopen(self, connection: Connection, name: str, by: str, reason: str) -> Person:
         """Open a closed account again; UsageError if it is open, or the reason is too long."""
-        person = find_person(connection, name)
+        person = _find_present(connection, name)
         if person.closed_at is None:
             raise UsageError(f"person {person.name!r}: the account is open already")
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
@@ -180,6 +181,14 @@ def find_person(connection: Connection, name: str) -> Person:
     return person_of(row)
 
 
+def _find_present(connection: Connection, name: str) -> Person:
+    """Return a person by name whose account can be changed: nobody becomes somebody who has left."""
+    person = find_person(connection, name)
+    if has_left(person.name):
+        raise UsageError(f"person {person.name!r}: this person has left, and the account is erased for good")
+    return person
+
+
 def lock_open_person(connection: Connection, number: int, checked_hash: str | None = None) -> None:
     """Let one transaction at a time do something for a person, so that limits hold; in any database.
 
@@ -239,7 +248,7 @@ class Invitations(TimedRepository):
     @writes
     def invite_person(self, connection: Connection, name: str, by: str, days: int) -> str:
         """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end."""
-        person = find_person(connection, name)
+        person = _find_present(connection, name)
         if person.closed_at is not None:
             raise UsageError(f"person {person.name!r}: the account is closed; open it again first")
         connection.execute(delete(invitations).where(invitations.c.person_id == person.number))

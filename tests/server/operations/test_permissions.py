@@ -291,6 +291,9 @@ async def test_who_leaves_takes_along_all_but_the_results(world, directory, tmp_
     with ArenaHome(directory) as home:  # where pages find whose the bots are
         assert list(home.store.owners().by_bot.values()) == [OwnedBot("mine@1", "1" * 16, "")]
     assert not list(pages.iterdir())
+    page = (await world.browser("olga").get("/people")).text
+    assert f"/people/left-{ann}/open" not in page
+    assert f'left-{ann}</b><span class="soft">author since' in page and ", has left" in page
 
 
 async def test_nothing_of_it_is_left_in_the_file(world, tmp_path):

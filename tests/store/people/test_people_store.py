@@ -65,6 +65,21 @@ def test_people_are_found_however_their_name_is_written_and_forgotten_when_they_
 
 
 @on_both
+def test_nobody_becomes_somebody_who_has_left(store, ada):
+    store.accounts.erase(ada)
+    name = f"left-{ada.number}"
+    for attempt in (
+        lambda: store.accounts.reopen(name, BY, "a mistake"),
+        lambda: store.accounts.set_role(name, Role.DIRECTOR, BY, "a mistake"),
+        lambda: store.accounts.close(name, BY, "a mistake"),
+        lambda: store.invitations.invite_person(name, BY, 7),
+    ):
+        with pytest.raises(UsageError, match="has left, and the account is erased for good"):
+            attempt()
+    assert store.accounts.get(name).closed_at is not None
+
+
+@on_both
 def test_names_are_in_the_same_order_in_every_database(store, ada):
     """Capitals first; in the order of a language they are beside the small letters, and marks don't count."""
     for name in ("Zoe", "a.z", "ax"):
