@@ -86,6 +86,15 @@ def test_its_codec_agrees_with_the_golden_frames_and_its_test_can_fail(kit, name
     golden.write_text(good)
 
 
+@pytest.mark.soak
+def test_a_number_of_javascript_beyond_its_whole_ones_travels_as_a_float(kit):
+    code = 'process.stdout.write(require("./wire.js").encode([1e20, -(2 ** 53), 2 ** 53 - 1, 2n ** 63n]))'
+    done = subprocess.run(["node", "-e", code], cwd=kit("javascript"), capture_output=True, check=True)
+    numbers = msgpack.unpackb(done.stdout)
+    assert numbers == [1e20, -(2.0**53), 2**53 - 1, 2**63]
+    assert [type(number) for number in numbers] == [float, float, int, int]
+
+
 def golden_frames():
     lines = (TEMPLATES / "golden_frames.txt").read_text().splitlines()
     return [line.split(" ", 2) for line in lines if line and line[0] != "#"]

@@ -72,7 +72,7 @@ function integer(i) {
 function encode(value) {
   if (value === null || value === undefined) return bytes(0xc0, 0);
   if (typeof value === "boolean") return bytes(value ? 0xc3 : 0xc2, 0);
-  if (typeof value === "bigint" || Number.isInteger(value)) return integer(value);
+  if (typeof value === "bigint" || Number.isSafeInteger(value)) return integer(value);
   if (typeof value === "number" || value instanceof Real) {
     const buffer = bytes(0xcb, 8, 0);
     buffer.writeDoubleBE(Number(value), 1);
