@@ -68,7 +68,7 @@ def has_file(home: Path, name: str) -> bool:
     """Return whether a home has a file; StoreError if that can't be seen, as in the directory of another user."""
     try:
         (home / name).stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
         raise _no_home(home, error) from error

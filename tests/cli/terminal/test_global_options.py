@@ -112,6 +112,9 @@ def test_a_command_that_only_reads_creates_no_home(arena, tmp_path):
     assert not list(tmp_path.iterdir())
     ArenaHome(tmp_path / "somewhere").close()
     assert "there is no tournament yet" in refusal(arena, "--home", "somewhere", "standings")
+    (tmp_path / "file").write_text("")
+    for command in ("standings", "quickstart", "serve"):
+        assert "Not a directory" in refusal(arena, "--home", "file", command)
 
 
 def test_global_options_alone_are_no_command(arena, tmp_path):
