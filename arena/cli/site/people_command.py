@@ -183,7 +183,8 @@ def import_people(roster: Path, out: Path, site: str, days: int) -> int:
             click.echo(f"arena: {printable(f'{roster}: line {line}: {sentence}')}", err=True)
         return WRONG_USE
     added = counted_people(read.newcomers)
-    click.echo(f"Added {added}. Links to choose a password, for {counted(days, 'day')}, are in {printable(str(out))}")
+    click.echo(f"Added {added}. Links to choose a password at {printable(site)}, for {counted(days, 'day')},", nl=False)
+    click.echo(f" are in {printable(str(out))}")
     return OK
 
 

@@ -88,7 +88,8 @@ def test_a_roster_becomes_accounts_links_and_one_line_in_the_log(arena, tmp_path
     (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8", newline="")
     out = tmp_path / "links.csv"
     words = ("people", "import", tmp_path / "roster.csv", "--invitations", out, "--site", "https://arena.example.org")
-    assert arena(*words)[0] == 0
+    code, said, _ = arena(*words)
+    assert (code, "choose a password at https://arena.example.org, for 7 days, are in" in said) == (0, True)
     assert people(arena) == {"ada": ("author", "invited"), "bob": ("director", "invited")}
     (one,) = as_json(arena, "people", "log")
     assert (one["action"], one["subject"]) == ("made accounts from a list for", "1 author, 1 director")
