@@ -36,6 +36,11 @@ TOLERANCE = 1e-5
 UNDAMPED_SWEEPS = 6
 """The first sweeps move some bots far, so damping is not considered before."""
 
+SLOW, CYCLING = 0.9, 0.999
+"""Sweeps that change this part of what the last one did come slowly to an end, or go to and fro without one; a damped
+sweep is slow in any case.
+"""
+
 MAX_SWEEPS = 1000
 
 MAX_DENSE_BOTS = 2000
@@ -98,7 +103,7 @@ class SetFit:
             change = self.sweep(damping)
             if change < tolerance * damping:
                 break
-            if change > last_change and sweep >= UNDAMPED_SWEEPS:
+            if sweep >= UNDAMPED_SWEEPS and change > (SLOW if damping == 1.0 else CYCLING) * last_change:
                 damping = max(0.05, damping / 2)
             last_change = change
         return self.ratings()

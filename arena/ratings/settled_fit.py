@@ -21,7 +21,7 @@ from arena.ratings.distributions import Floats
 from arena.ratings.environment import MU, SIGMA
 from arena.ratings.ep_messages import JointGaussian
 from arena.ratings.large_field import TOLERANCES, SparsePosterior
-from arena.ratings.set_fit import Joint, SetFit
+from arena.ratings.set_fit import CYCLING, UNDAMPED_SWEEPS, Joint, SetFit
 
 IMAGINARY_BOTS = 3.0
 ROUNDS = 20
@@ -38,7 +38,6 @@ MAX_CONTINUED_SWEEPS = 60
 """A fit that has not settled by then begins from nothing."""
 
 MAX_RATE = 0.999
-UNDAMPED_SWEEPS = 6
 
 SMALL_MATRIX = 128
 """With more rows a matrix is inverted in four parts."""
@@ -148,7 +147,7 @@ class _Settling:
                 self._near = Posterior(self._fit, self._joint)
                 if self._take(self._probability, self._near.trace()) < TOLERANCE:
                     return Settled(self._probability, self._width, self._near, True)
-            if sweep >= UNDAMPED_SWEEPS and change > last_change:
+            if sweep >= UNDAMPED_SWEEPS and change > CYCLING * last_change:
                 damping = max(0.05, damping / 2)
             last_change = change
         return Settled(self._probability, self._width, Posterior(self._fit, self._joint), False)

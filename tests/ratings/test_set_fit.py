@@ -156,11 +156,17 @@ def test_bots_of_a_cycle_are_equal_and_groups_that_never_meet_centred():
 
 
 @pytest.mark.parametrize(
-    ("wins", "mu", "sigma"), [(1, 4.39558, 7.17114), (100, 10.98040, 3.87625), (100_000, 15.80029, 2.46877)]
+    ("wins", "prior", "mu", "sigma"),
+    [
+        (1, SIGMA, 4.39558, 7.17114),
+        (100, SIGMA, 10.98040, 3.87625),
+        (100_000, SIGMA, 15.80029, 2.46877),
+        (18, 12.0, 11.94760, 6.58796),
+    ],
 )
-def test_who_always_wins_is_rated_as_by_the_two_equations_that_are_left_then(wins, mu, sigma):
+def test_who_always_wins_is_rated_as_by_the_two_equations_that_are_left_then(wins, prior, mu, sigma):
     """Equal results of two bots send equal messages, so the fit solves two equations; these solutions are SciPy's."""
-    ratings = fit_counted([((("a", "b"), (1, 2)), wins)], draw_probability=0.1).ratings
+    ratings = fit_counted([((("a", "b"), (1, 2)), wins)], draw_probability=0.1, sigma=prior).ratings
     assert ratings["a"] == pytest.approx((MU + mu, sigma), abs=2e-4)
     assert ratings["b"] == pytest.approx((MU - mu, sigma), abs=2e-4)
 
