@@ -230,6 +230,7 @@ class ResourceMonitor:
             for bot in reaper.children(helper):
                 self.main, self._helpers = bot, {self._launched.pid, helper}
                 self._main_clock = cpu_clock_of(bot)
+                self.main_call.close()
                 self.main_call = procfs.KeptFile(f"/proc/{bot}/syscall")
                 return bot
         return None
