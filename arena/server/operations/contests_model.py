@@ -290,8 +290,8 @@ def grade_lines(entries: Iterable[ContestEntry], played: Sequence[TournamentPage
     entered = {entry.bot for entry in entries} - disqualified
     ranked: dict[str, GradeLine] = {}
     for page in played:
-        last = max((line.rank or 0 for line in ranked.values()), default=0)
-        for label, line in _ranked(page, last, entered - ranked.keys()):
+        above = sum(line.rank is not None for line in ranked.values())
+        for label, line in _ranked(page, above, entered - ranked.keys()):
             ranked.setdefault(label, line)
     best: dict[str, GradeLine] = {}
     for entry in entries:
@@ -327,7 +327,7 @@ def place_order(line: GradeLine) -> tuple[bool, int]:
     return line.rank is None, line.rank or 0
 
 
-def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterator[tuple[str, GradeLine]]:
+def _ranked(page: TournamentPage, above: int, entered: Collection[str]) -> Iterator[tuple[str, GradeLine]]:
     """Yield the bots of a tournament that have entered, by the rules of its format; house bots take no places."""
     places: Mapping[str, int] = {line.label: line.place for line in page.ranking.lines} if page.ranking else {}
     lines = [line for line in page.standings if line.label in entered]
@@ -343,7 +343,7 @@ def _ranked(page: TournamentPage, last: int, entered: Collection[str]) -> Iterat
                 person="",
                 bot=line.label,
                 tournament=page.name,
-                rank=None if place is None else last + ranks[place],
+                rank=None if place is None else above + ranks[place],
                 rating=line.mu if line.margin_95 is not None else None,
                 forfeits=sum(line.faults.values()),
             ),

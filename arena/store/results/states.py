@@ -74,7 +74,7 @@ def first_by_points(store: Store, tournament: StoredTournament) -> Leaders:
             points[label] += count * points_of(ranks, seat)
             matches[label] += count
     names = tournament.listed_names
-    shares = {label: points[label] / matches[label] for label in names if matches[label]}
+    shares = {label: round(points[label] / matches[label], 9) for label in names if matches[label]}
     if not shares:
         return Leaders(bots=())
     best = max(shares.values())

@@ -204,7 +204,7 @@ def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
     assert [(row.person, row.rank, row.state, row.group, row.grade, row.reason) for row in rows] == [
         ("bob", 1, "played", 1, 10.0, ""),
         ("cy", 1, "played", 1, 10.0, ""),
-        ("dan", 2, "played", 2, 0.0, ""),
+        ("dan", 3, "played", 2, 0.0, ""),
         ("ann", None, "waiting", None, None, ""),
         ("fay", None, "rejected", None, 0.0, "no program"),
         ("eve", None, "absent", None, 0.0, ""),

@@ -140,12 +140,18 @@ A, B, BOTH = [1, 2], [2, 1], [1, 1]
         ([A, A, A, B], Leaders(bots=("a",), score_share=0.75)),
         ([B, BOTH, BOTH, BOTH, BOTH], Leaders(bots=("b",), score_share=0.6)),
         ([A, B, BOTH], Leaders(bots=("a", "b"), score_share=0.5)),
+        (  # 1 + 1 + 1/3 points and 2/3 + 2/3 + 1
+            [[1, 2, 4, 3], [1, 2, 3, 4], [3, 1, 4, 2]],
+            Leaders(bots=("a", "b"), score_share=pytest.approx(7 / 9)),
+        ),
     ],
 )
 def test_the_leaders_have_the_most_points_a_match(store, ranks, leaders):
     numbers = range(1, len(ranks) + 1)
     tournament = store.create_tournament(definition(), [line(match) for match in numbers])
-    store.record(tournament, [record(match, ranks=each) for match, each in zip(numbers, ranks, strict=True)])
+    bots = ["a@1", "b@1", "c@1", "d@1"]
+    rows = [record(match, ranks=own, bots=bots[: len(own)]) for match, own in zip(numbers, ranks, strict=True)]
+    store.record(tournament, rows)
     assert first_by_points(store, store.tournament("t")) == leaders
 
 
