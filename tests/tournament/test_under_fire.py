@@ -181,7 +181,7 @@ def test_an_import_and_a_publication_without_room_for_temporary_files_say_so(tmp
         published = arena("publish", "t", tmp_path / "out", "--home", tmp_path / "h", **crowded)
     finally:
         subprocess.run(["umount", str(small)], check=True)
-    sentence = f"arena: {small}: there is no room for a temporary database; $TMPDIR names another directory\n"
+    sentence = f"arena: {small}: there is no room for a temporary database; set $TMPDIR to another directory\n"
     assert [(done.returncode, done.stderr) for done in (imported, published)] == [(2, sentence)] * 2
 
 

@@ -262,7 +262,7 @@ def _check_space(path: Path, directory: Path) -> None:
     if needed > free:
         raise StoreError(
             f"{path}: a copy needs {size_text(needed)} in {directory.parent}, which has {size_text(free)} left;"
-            " $TMPDIR names another directory"
+            " set $TMPDIR to another directory"
         )
 
 

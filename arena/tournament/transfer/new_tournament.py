@@ -198,7 +198,7 @@ def temporary_directory(prefix: str) -> Iterator[Path]:
         except UnwritableError as error:
             place = Path(directory).parent
             raise StoreError(
-                f"{place}: there is no room for a temporary database; $TMPDIR names another directory"
+                f"{place}: there is no room for a temporary database; set $TMPDIR to another directory"
             ) from error
 
 
