@@ -137,7 +137,8 @@ class EventLog(Repository):
         """Return the matches that had a record by the kept events since a tournament was created or imported."""
         matches = set[int]()
         for event in self.last(tournament_topic(tournament), MAX_EVENTS):
-            matches.update(event.details.matches)
+            if event.kind is not EventKind.ANNOTATED:  # which may still be about the earlier tournament of a number
+                matches.update(event.details.matches)
             if event.kind in (EventKind.CREATED, EventKind.IMPORTED):  # another one may have had its number
                 break
         return frozenset(matches)

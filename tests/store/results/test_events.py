@@ -17,6 +17,7 @@ from arena.base.records import Fault
 from arena.store.results import events as events_module
 from arena.store.results import live_state
 from arena.store.results.addition import Addition
+from arena.store.results.annotations import AskedMatch
 from arena.store.results.events import MAX_MATCHES, Commits, EventDetails, live_topic
 from arena.store.results.live_state import MAX_WATCHED, PlayedNow, RunProgress
 from arena.store.results.schema import events, live_matches, progress, topics
@@ -74,6 +75,7 @@ def test_events_of_an_earlier_tournament_with_the_same_number_are_not_about_this
     store.erase(store.deleted_tournament("t"))
     again = store.create_tournament(definition(), [line(1), line(2)])
     store.record(again, [record(1)])
+    store.analysis_requests.finish(AskedMatch(again.number, 2), 1)  # a search in the other one ends
     assert store.events.recorded_matches(again.number) == {1}  # a file gives it the same number
 
 
