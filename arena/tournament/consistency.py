@@ -157,7 +157,7 @@ def _encounter_problems(lines: Iterable[ScheduledMatch], tournament: StoredTourn
     definition, pairings = tournament.definition, _Pairings(tournament)
     scheduler, needs_results = Scheduler(definition), format_class(definition).needs_results
     most = format_of(definition).encounters_per_round if needs_results else 1
-    step = 1 if definition.until is None else most_rounds_on(definition)
+    step = most_rounds_on(definition)
     for n, (_, own) in enumerate(groupby(lines, key=lambda line: line.encounter), 1):
         first, *_ = encounter = list(own)
         last_round = scheduler.round + step if needs_results else MAX_NUMBER

@@ -296,10 +296,7 @@ def decided_so_far(store: Store, tournament: StoredTournament) -> Decided | None
     until = tournament.definition.until
     if until is None:
         return None
-    try:
-        deciding = cast(UntilDecided, played_format(store, tournament)).deciding
-    except DefinitionError:
-        return None
+    deciding = cast(UntilDecided, played_format(store, tournament)).deciding
     if not deciding.decision.active:
         return None  # all bots have left
     labels = [bot.label for bot in tournament.definition.entrants]

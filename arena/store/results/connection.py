@@ -119,7 +119,15 @@ class Database:
         To begin and end one costs more than a look-up. Nothing is tried again within, and the write ahead log of a file
         grows while it lasts.
         """
-        with self._connect() as connection, self._failing_as_ours(writes=False), self._snapshot(connection).begin():
+        if self._shared_connection is not None:
+            yield
+            return
+        options = SNAPSHOT if self.is_server else NO_VALUES
+        with (
+            self._connect() as connection,
+            self._failing_as_ours(writes=False),
+            connection.execution_options(**options).begin(),
+        ):
             self._shared.connection = connection
             try:
                 yield
@@ -173,11 +181,8 @@ class Database:
 
     def read_snapshot(self, work: Work[Value]) -> Value:
         """Run ``work`` in a transaction that reads, in which every query sees the database as it is at one instant."""
-        with self._connect() as connection, self._failing_as_ours(writes=False), self._snapshot(connection).begin():
-            return work(connection)
-
-    def _snapshot(self, connection: Connection) -> Connection:
-        return connection.execution_options(**SNAPSHOT) if self.is_server else connection
+        with self.one_transaction():
+            return self.read(work)
 
     def _transact(self, work: Work[Value], writes: bool) -> Value:
         with (

@@ -161,7 +161,7 @@ def record_from(match: int, text: str) -> MatchRecord:
 
 def most_rounds_on(definition: Definition) -> int:
     """Return by how many rounds an encounter may come after the one before: those in between are of absent bots."""
-    return 1 + 2 * len(definition.entrants)
+    return 1 if definition.until is None else 1 + 2 * len(definition.entrants)
 
 
 def scheduled_match(line: Any, definition: Definition) -> ScheduledMatch:

@@ -91,10 +91,7 @@ def merge_home(
     """
     expect(not isinstance(tournaments, str), "tournaments", tournaments, "a list of names")
     path = _database_of(other)
-    with (
-        temporary_directory("arena-merge-") as directory,
-        closing(open_foreign(path, directory)) as source,
-    ):
+    with temporary_directory("arena-merge-") as directory, closing(open_foreign(path, directory)) as source:
         names = source.names()
         for name in tournaments:
             if name not in names:
@@ -147,10 +144,8 @@ def import_records(
             reader.take(line)
             last_line = line.number
         reader.finish(last_line)
+        source = staging.as_source()
         return tuple(
-            combine(
-                *(home.store, staging.as_source(), tournament, external_games, staged.line_prefix),
-                is_whole=staged.has_schedule,
-            )
+            combine(home.store, source, tournament, external_games, staged.line_prefix, is_whole=staged.has_schedule)
             for tournament, staged in reader.tournaments.items()
         )

@@ -353,11 +353,17 @@ def test_a_home_in_the_place_of_its_store_leads_there(home):
     assert not hasattr(home, "_repr_html_")
 
 
+NAMES = text("SELECT name FROM tournaments")
+
+
 def test_reads_that_share_a_transaction_see_one_instant_and_fail_as_alone(tmp_path):
     with closing(Store(tmp_path / "a.sqlite3")) as store, closing(Store(tmp_path / "a.sqlite3")) as other:
         with store.one_transaction():
             assert store.names() == []
             other.create_tournament(definition(name="later"), [])
+            with store.one_transaction():
+                assert store.names() == []
+            assert store._database.read_snapshot(lambda connection: connection.execute(NAMES).all()) == []
             assert store.names() == []
             with ThreadPoolExecutor(1) as thread:
                 assert thread.submit(store.names).result() == ["later"]
