@@ -18,8 +18,8 @@ import numpy as np
 
 from arena.base.enums import Decision
 from arena.base.errors import UsageError
-from arena.ratings.distributions import Floats
-from arena.ratings.environment import CONFIDENCE_95, cdf
+from arena.ratings.distributions import Floats, t_quantile
+from arena.ratings.environment import cdf
 
 UNSEEN_WEIGHT = 1e-3
 """The weight of a score that has not occurred: all lost, or all won."""
@@ -83,39 +83,55 @@ class Hypotheses:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of encounters: the mean of their scores, from 0 to 1, its standard error, and the LLR."""
+    """The evidence of encounters: the mean of their scores, from 0 to 1, and the LLR.
+
+    ``middle`` of the 95 % interval of the score, and the standard error, are those of ``middle_and_error``.
+    """
 
     encounters: int
     score: float
+    middle: float
     error: float
     llr: float
 
     @property
     def los(self) -> float:
         """The likelihood of superiority: the probability that the mean score is above one half."""
-        return cdf((self.score - 0.5) / self.error) if self.error > 0 else 0.5
+        return cdf((self.middle - 0.5) / self.error) if self.error > 0 else 0.5
 
     @property
     def elo(self) -> tuple[float, float, float]:
         """The Elo difference with the ends of its 95 % interval."""
-        reach = CONFIDENCE_95 * self.error
-        return elo_of_score(self.score), elo_of_score(self.score - reach), elo_of_score(self.score + reach)
+        reach = t_quantile(self.encounters + 1, 0.975) * self.error
+        return elo_of_score(self.score), elo_of_score(self.middle - reach), elo_of_score(self.middle + reach)
+
+
+def middle_and_error(scores: Mapping[float, int]) -> tuple[float, float]:
+    """Return the mean of scores and its standard error, with a lost and a won encounter more.
+
+    Bots that always draw, or always win, have no variance (Agresti and Coull, "Approximate is better than 'exact'",
+    1998, add as much).
+    """
+    counted = Counter(scores) + Counter((0.0, 1.0))
+    number = counted.total()
+    middle = sum(value * count for value, count in counted.items()) / number
+    squares = sum(count * (value - middle) ** 2 for value, count in counted.items())
+    return middle, sqrt(squares / (number - 1) / number)
 
 
 def evidence(scores: Mapping[float, int], hypotheses: Hypotheses) -> Evidence:
     """Return the evidence of encounters, given how many had which score, from 0 to 1."""
     number = sum(scores.values())
     if not number:
-        return Evidence(0, 0.5, 0.0, 0.0)
+        return Evidence(0, 0.5, 0.5, 0.0, 0.0)
     values = sorted({0.0, 1.0, *scores})
     weights = np.array([max(UNSEEN_WEIGHT, scores.get(value, 0)) for value in values])
     points = np.array(values)
     share = weights / weights.sum()
-    mean = float(share @ points)
-    variance = float(share @ (points - mean) ** 2)
     under = [_most_likely(points, share, score_of_elo(elo)) for elo in (hypotheses.elo0, hypotheses.elo1)]
     llr = float(max(0, number - LEARNT_ENCOUNTERS) * (share @ np.log(under[1] / under[0])))
-    return Evidence(number, mean, sqrt(variance / number), llr)
+    score = sum(value * count for value, count in scores.items()) / number
+    return Evidence(number, score, *middle_and_error(scores), llr)
 
 
 def _most_likely(points: Floats, share: Floats, mean: float) -> Floats:

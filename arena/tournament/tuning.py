@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import exp, isfinite, log, sqrt
+from math import exp, isfinite, log
 
 from arena.base.errors import UsageError
 from arena.base.seeds import derived_seed
 from arena.ratings.distributions import t_quantile
 from arena.ratings.local_optimum import LocalOptimum, Point, Sample
+from arena.ratings.sequential import middle_and_error
 
 # A parameter of a bot that is tuned: its range, where it starts, and the argument that carries it.
 
@@ -287,17 +288,12 @@ def _points(plan: TuningPlan, trials: Sequence[Trial], rng: random.Random) -> li
 
 
 def final_test(scores: Sequence[float]) -> FinalTest | None:
-    """Return the mean of scores with its 95 % interval; None if there are too few.
-
-    The interval counts a lost and a won encounter more: bots that always draw, or always win, have no variance.
-    """
+    """Return the mean of scores with its 95 % interval; None if there are too few."""
     count = len(scores)
     if count < MIN_TEST_ENCOUNTERS:
         return None
-    added = [*scores, 0.0, 1.0]
-    middle = sum(added) / len(added)
-    variance = sum((score - middle) ** 2 for score in added) / (len(added) - 1)
-    reach = t_quantile(len(added) - 1, 0.975) * sqrt(variance / len(added))
+    middle, error = middle_and_error(Counter(scores))
+    reach = t_quantile(count + 1, 0.975) * error
     return FinalTest(
         encounters=count,
         score=sum(scores) / count,

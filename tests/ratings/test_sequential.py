@@ -1,5 +1,5 @@
 import random
-from math import erf, exp, inf, log, sqrt
+from math import comb, erf, exp, inf, log, sqrt
 from statistics import mean, stdev
 
 import numpy as np
@@ -81,16 +81,28 @@ def test_the_pentanomial_ratio_is_that_of_the_best_distributions(counts):
     assert found.llr == pytest.approx(learnt * (want[1] - want[0]), rel=1e-3, abs=1e-3)
 
 
-def test_los_and_the_interval_are_those_of_a_mean():
-    """25 won and 15 lost of 40: mean 0.625, standard error sqrt(0.625 * 0.375 / 40)."""
+def test_los_and_the_interval_are_those_of_a_mean_with_a_lost_and_a_won_encounter_more():
+    """25 won and 15 lost of 40; the 0.975 quantile of t with 41 degrees of freedom is 2.01954."""
     found = evidence({1.0: 25, 0.0: 15}, Hypotheses())
-    error = sqrt(0.625 * 0.375 / 40)
-    assert found.error == pytest.approx(error, rel=1e-3)
-    assert found.los == pytest.approx(0.5 * (1 + erf(0.125 / error / sqrt(2))), abs=1e-3)
-    elo, low, high = found.elo
-    assert elo == pytest.approx(elo_of_score(0.625))
-    assert low == pytest.approx(elo_of_score(0.625 - 1.959964 * error), rel=1e-2)
-    assert high == pytest.approx(elo_of_score(0.625 + 1.959964 * error), rel=1e-2)
+    added = [1.0] * 26 + [0.0] * 16
+    error = stdev(added) / sqrt(42)
+    assert found.score == 0.625
+    assert found.los == pytest.approx(0.5 * (1 + erf((mean(added) - 0.5) / error / sqrt(2))))
+    ends = [mean(added) - 2.01954 * error, mean(added) + 2.01954 * error]
+    assert found.elo == pytest.approx([elo_of_score(score) for score in (0.625, *ends)], rel=1e-4)
+    assert evidence({1.0: 8}, Hypotheses()).elo[0] == inf
+
+
+@pytest.mark.parametrize("number", [8, 16, 40])
+def test_the_interval_has_the_truth_also_where_a_bot_hardly_ever_loses(number):
+    """Of all outcomes, by their binomial probabilities, for bots that win 80, 90 and 95 % of encounters."""
+    for chance in (0.8, 0.9, 0.95):
+        covered = 0.0
+        for won in range(number + 1):
+            _, low, high = evidence({1.0: won, 0.0: number - won}, Hypotheses()).elo
+            if score_of_elo(low) <= chance <= score_of_elo(high):
+                covered += comb(number, won) * chance**won * (1 - chance) ** (number - won)
+        assert covered > 0.94
 
 
 def test_swapping_the_bots_turns_the_ratio_around():
