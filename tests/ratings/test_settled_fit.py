@@ -13,7 +13,7 @@ from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.ratings.pair_graph import PairGraph, SparseGaussian
 from arena.ratings.result_arrays import DistinctResults, EncounterArrays
 from arena.ratings.set_fit import SetFit
-from arena.ratings.settled_fit import Start, estimated_width, inverse
+from arena.ratings.settled_fit import Start, estimated_width, inverse, settle
 from benchmarks.coverage import SimulatedField, free_for_all, round_robin
 from tests import needs
 from tests.ratings.test_field_fit import assert_order_makes_no_difference, field, held, within
@@ -67,6 +67,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say(all_sparse):
 
 def test_the_order_of_encounters_makes_no_difference_to_the_sparse_way(all_sparse):
     assert_order_makes_no_difference()
+
+
+def test_a_fit_that_goes_to_and_fro_settles_as_well():
+    arrays = EncounterArrays.of_results([((("a", "b"), (1, 2)), 18)])
+    assert settle(SetFit(arrays.names, arrays.results), 12.0).is_settled
 
 
 def random_gaussian(size, edges):

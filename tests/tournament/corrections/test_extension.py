@@ -16,6 +16,7 @@ from arena import (
     void_matches,
     withdraw,
 )
+from arena.analysis.measures.rounds_played import decided_so_far
 from arena.analysis.measures.standings_cache import standings_of
 from arena.analysis.measures.verification import verify
 from arena.analysis.text.standings_table import standings_table
@@ -302,6 +303,7 @@ def test_nothing_is_left_to_decide_where_nearly_everybody_has_left(home, bots, c
     assert verify(home, "t").problems == []
     assert play(home, definition).is_complete and holds(home)
     assert run(["--home", str(home.directory), "standings", "t"]) == 0
+    assert (decided_so_far(home.store, home.store.tournament("t")) is None) == (gone == len(bots))
 
 
 def test_corrections_of_a_tournament_that_plays_until_it_is_decided(home, bots, tmp_path):

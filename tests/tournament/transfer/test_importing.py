@@ -4,12 +4,13 @@ import random
 import re
 from dataclasses import replace
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 
 import arena.tournament.corrections.entrants
 from arena.analysis.measures.verification import verify
-from arena.base.errors import StoreError
+from arena.base.errors import StoreError, UnwritableError
 from arena.store.home import ArenaHome
 from arena.tournament.corrections.corrected_tournament import undo_correction, void_matches
 from arena.tournament.corrections.entrants import disqualify, replace_bot, withdraw
@@ -110,6 +111,13 @@ def test_a_correction_while_an_export_is_read_refuses_none_of_its_records(here, 
     (result,) = import_records(here, lines())
     assert (result.refusal, result.taken, result.already_here) == (None, 19, 5)
     assert len(here.store.tournament("cup").corrections) == 1
+
+
+def test_a_full_temporary_directory_is_no_mistake_of_a_line(here, there, monkeypatch):
+    play(there.store, CUP)
+    monkeypatch.setattr("arena.tournament.transfer.export.StagedTournament", Mock(side_effect=UnwritableError("full")))
+    with pytest.raises(StoreError, match="there is no room for a temporary database; set"):
+        imported(here, whole(there))
 
 
 def test_a_whole_export_brings_its_tournament(here, there):
