@@ -27,6 +27,7 @@ from arena.lab.solving.positions import symmetries_of
 from arena.lab.solving.proofs import proof_of
 from arena.lab.solving.worth import OUTCOMES, Outcome, Worth
 from arena.ratings.distributions import t_quantile
+from arena.store.results.rows import as_json
 
 # What openings are worth before the bots begin: how many are won by either seat with best play, and how many drawn.
 
@@ -213,7 +214,7 @@ class Explorer:
                 self._results[key] = self._results.get(key, Results()).plus(match.ranks)
 
     def _key(self, line: Line) -> str:
-        return min(map(repr, (line, *(tuple(map(action_map, line)) for action_map in self._maps))))
+        return min(map(as_json, (line, *(tuple(map(action_map, line)) for action_map in self._maps))))
 
     def lines(self) -> tuple[ExploredLine, ...]:
         """Return the first actions, each with the lines that continue it; UsageError if the tree is too large.

@@ -127,7 +127,7 @@ def test_lines_are_worth_what_a_table_says_and_without_time_nothing():
 
 
 def test_matches_are_counted_up_to_symmetry():
-    corner = [PlayedMatch(actions=[(1, 1), (2, 3), (3, 2)], ranks=(1, 2))]
+    corner = [PlayedMatch(actions=[[1, 1], [2, 3], [3, 2]], ranks=(1, 2))]  # as in records
     other_corner = [PlayedMatch(actions=[(3, 1), (2, 3), (1, 2)], ranks=(2, 1))] * 2
     middle = [PlayedMatch(actions=[(2, 2), (1, 1), (3, 3)], ranks=(1, 1))]
     lines = {one.actions: one.results for one in tree(2, corner + other_corner + middle) if one.results.played}
