@@ -236,11 +236,10 @@ def _run(
     task: str, game: str, option_texts: tuple[str, ...], seconds: float | None, signs: Any, directory: str, parent: int
 ) -> None:
     end_with(parent, signal.SIGKILL)
-    os.setpgid(0, 0)
+    os.setpgid(0, 0)  # so it gets no Ctrl-C of the terminal
     with Path(directory, "stack").open("w") as stack:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see starting_process
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # so what interrupts comes from the rules
 
         def beat() -> None:
             signs[0] = time.monotonic()
@@ -259,7 +258,7 @@ def _run(
                     answer = _Answer(steps=_check(rules, seconds, count, printed))
             except UsageError as error:
                 answer = _Answer(refused=str(error))
-            except KeyboardInterrupt:  # of the rules: Ctrl-C ends this process at once
+            except KeyboardInterrupt:
                 answer = _Answer(refused=f"game {game!r} can't be used: it raised KeyboardInterrupt")
         unfinished = Path(directory, "unfinished")
         unfinished.write_text(json.dumps(asdict(answer)), encoding="ascii")
