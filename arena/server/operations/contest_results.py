@@ -166,7 +166,10 @@ def grade_rows(
     """Return a line for everybody who has entered or may enter; ``rejected`` has the reasons by author."""
     entries = tuple(entries)
     ranked = {line.person: line for line in grade_lines(entries, played)}
-    bots = {person: tuple(entry.bot for entry in entries if entry.author == person) for person in ranked}
+    bots = {
+        person: tuple(entry.bot for entry in entries if entry.author == person) if best.rank is None else (best.bot,)
+        for person, best in ranked.items()
+    }
     listed_people = {person.casefold() for person in (*ranked, *rejected)}
     absent = [name for name in guests if name.casefold() not in listed_people]
     grades = grades_of(

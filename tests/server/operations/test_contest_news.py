@@ -3,7 +3,7 @@ import pytest
 from arena.server.operations.contest_results import GradesPage, grade_rows
 from arena.server.operations.contest_view import ContestNews
 from arena.server.operations.contests_model import grade_lines
-from arena.site.pages.standings_model import StandingLine
+from arena.site.pages.standings_model import RankedBot, Ranking, StandingLine
 from arena.site.pages.tournament_model import TournamentPage
 from arena.store.people.contest import ContestEntry, ContestStage
 from arena.store.people.directors import DirectorState
@@ -209,3 +209,15 @@ def test_everybody_who_was_invited_has_a_line_and_groups_share_a_grade():
         ("fay", None, "rejected", None, 0.0, "no program"),
         ("eve", None, "absent", None, 0.0, ""),
     ]
+
+
+def test_group_and_grade_are_those_of_the_bot_that_the_line_names():
+    """The format puts one@1 first, and the ratings two@1."""
+    entries = [entry("ann", "one@1", 1), entry("ann", "two@1", 2), entry("bob", "bob@1", 3)]
+    placed = [
+        RankedBot(place=k, bot=bot, label=f"{bot}@1", values=()) for k, bot in enumerate(("one", "bob", "two"), 1)
+    ]
+    final = page("cup", ("two@1", 1), ("bob@1", 2), ("one@1", 3))
+    final = final.model_copy(update={"ranking": Ranking(columns=(), lines=tuple(placed))})
+    found = [(row.person, row.bot, row.rank, row.group, row.grade) for row in grade_rows((), entries, {}, [final])]
+    assert found == [("ann", "one@1", 1, 2, 0.0), ("bob", "bob@1", 2, 1, 10.0)]
