@@ -29,18 +29,11 @@ from arena.ratings.ep_messages import (
     corrections,
     gaussian_terms,
 )
+from arena.ratings.extrapolation import Extrapolation
 from arena.ratings.pair_graph import Block, Numbers, PairGraph
 from arena.ratings.result_arrays import DistinctResults
 
 TOLERANCE = 1e-5
-UNDAMPED_SWEEPS = 6
-"""The first sweeps move some bots far, so damping is not considered before."""
-
-SLOW, CYCLING = 0.9, 0.999
-"""Sweeps that change this part of what the last one did come slowly to an end, or go to and fro without one; a damped
-sweep is slow in any case.
-"""
-
 MAX_SWEEPS = 1000
 
 MAX_DENSE_BOTS = 2000
@@ -50,9 +43,7 @@ BLOCK = 16_384
 """Results of two that are rated at a time, so that they stay in the processor's cache."""
 
 MAX_POLISHED_RESULTS = 1000
-"""With more distinct results of three or more bots the last sweep by the package, a third of a millisecond each, is
-left out.
-"""
+"""With more distinct results of three or more bots the package, a third of a millisecond each, is left out at last."""
 
 
 Joint = JointGaussian | SparseJoint
@@ -98,14 +89,13 @@ class SetFit:
     def run(self, draw_probability: float, sigma: float = SIGMA, tolerance: float = TOLERANCE) -> dict[str, Rating]:
         """Sweep until nothing changes by more than the tolerance, and return the ratings."""
         self.assume(draw_probability, sigma)
-        damping, last_change = 1.0, float("inf")
-        for sweep in range(MAX_SWEEPS):
-            change = self.sweep(damping)
-            if change < tolerance * damping:
+        extrapolation, nothing = Extrapolation(self), np.zeros(0)
+        for _ in range(MAX_SWEEPS):
+            extrapolation.begin(nothing)
+            change = self.sweep()
+            if change < tolerance:
                 break
-            if sweep >= UNDAMPED_SWEEPS and change > (SLOW if damping == 1.0 else CYCLING) * last_change:
-                damping = max(0.05, damping / 2)
-            last_change = change
+            extrapolation.end(change, nothing)
         return self.ratings()
 
     def assume(self, draw_probability: float, sigma: float) -> None:
@@ -119,7 +109,7 @@ class SetFit:
         """Begin with beliefs of an earlier fit under a prior of width ``sigma``, before the first sweep."""
         self._pi, self._tau, self._prior_pi = precisions.copy(), (means - self._mu) * precisions, sigma**-2
 
-    def sweep(self, damping: float = 1.0, mean_of: Callable[[Joint], Floats] = lambda joint: joint.mean()) -> float:
+    def sweep(self, mean_of: Callable[[Joint], Floats] = lambda joint: joint.mean()) -> float:
         """Rate every result once, and return the greatest change of a mean or sigma.
 
         ``mean_of``: the means that everybody is moved to, of the Gaussian of all strengths before the sweep.
@@ -128,11 +118,11 @@ class SetFit:
         joint = self._joint()
         size = len(self.names)
         totals = np.full(size, self._prior_pi), np.zeros(size)
-        self._sweep_pairwise(damping, joint, totals)
+        self._sweep_pairwise(joint, totals)
         for messages in self._multiway:
-            self._sweep_multiway(messages, damping, joint, totals)
+            self._sweep_multiway(messages, joint, totals)
         self._pi, self._tau = totals
-        self._move_to(before[0] + damping * (mean_of(joint) - before[0]))
+        self._move_to(mean_of(joint))
         after = self._tau / self._pi, self._pi**-0.5
         return max(float(np.abs(new - old).max(initial=0.0)) for new, old in zip(after, before, strict=True))
 
@@ -161,6 +151,11 @@ class SetFit:
         return 1.0 / self._pi
 
     @property
+    def information(self) -> Floats:
+        """The precision that the results give each bot, above 0."""
+        return np.maximum(self._pi - self._prior_pi, 1e-9 * self._prior_pi)
+
+    @property
     def is_large(self) -> bool:
         """Whether the field is treated as sparse."""
         return self._rows is not None
@@ -187,7 +182,7 @@ class SetFit:
             return JointGaussian(len(self.names), self._prior_pi)
         return SparseJoint(self._graph, self._rows, self._prior_pi, self._tau / self._pi)
 
-    def _sweep_pairwise(self, damping: float, joint: Joint, totals: tuple[Floats, Floats]) -> None:
+    def _sweep_pairwise(self, joint: Joint, totals: tuple[Floats, Floats]) -> None:
         """Rate every result of two by the closed form of the package's factor graph, all from the same beliefs."""
         pairs, size = self._pairwise, len(self.names)
         if not len(pairs.count):
@@ -204,9 +199,6 @@ class SetFit:
             ):
                 seen = 1.0 / (1.0 + own * rival_variance)  # through what is unknown about the rival
                 pi, tau = own * seen, (own * rival_mean + rival_pull) * seen
-                if damping < 1.0:
-                    pi = pairs.pi[side, block] + damping * (pi - pairs.pi[side, block])
-                    tau = pairs.tau[side, block] + damping * (tau - pairs.tau[side, block])
                 pairs.pi[side, block], pairs.tau[side, block] = pi, tau
                 totals[0][:] += np.bincount(members, pi * count, size)
                 totals[1][:] += np.bincount(members, tau * count, size)
@@ -232,9 +224,7 @@ class SetFit:
         precision = w / square / unseen
         return precision, gap * precision + v / c / unseen
 
-    def _sweep_multiway(
-        self, messages: MultiwayMessages, damping: float, joint: Joint, totals: tuple[Floats, Floats]
-    ) -> None:
+    def _sweep_multiway(self, messages: MultiwayMessages, joint: Joint, totals: tuple[Floats, Floats]) -> None:
         """Rate every result of three or more, all from the same beliefs; see ``ep_messages.py``."""
         mean, variance = self._cavities(messages.members, messages.pi, messages.tau)
         terms = gaussian_terms(mean, variance, messages.is_draw, self.draw_margin, self._beta, messages.truncations)
@@ -246,8 +236,8 @@ class SetFit:
         covariance = np.linalg.inv(precision)
         posterior_pi = 1.0 / covariance[:, own, own]
         posterior_tau = posterior_pi * np.einsum("rij,rj->ri", covariance, mean / variance + terms.shift)
-        messages.pi += damping * (posterior_pi - 1.0 / variance - messages.pi)
-        messages.tau += damping * (posterior_tau - mean / variance - messages.tau)
+        messages.pi = posterior_pi - 1.0 / variance
+        messages.tau = posterior_tau - mean / variance
         members, size = messages.members.ravel(), len(self.names)
         totals[0][:] += np.bincount(members, (messages.pi * messages.count[:, None]).ravel(), size)
         totals[1][:] += np.bincount(members, (messages.tau * messages.count[:, None]).ravel(), size)
@@ -256,8 +246,7 @@ class SetFit:
         """Sweep once more through the results of three or more, each rated by the package, and return the ratings.
 
         The arrays above follow the same equations, so this moves nothing by more than the tolerance of both. Fields of
-        very
-        many distinct results do without it.
+        very many distinct results do without it.
         """
         if sum(len(messages.count) for messages in self._multiway) <= MAX_POLISHED_RESULTS:
             for messages in self._multiway:
@@ -301,6 +290,37 @@ class SetFit:
                 pairs.tau[side, block] += pairs.pi[side, block] * shifts[members[block]]
         for messages in self._multiway:
             messages.tau += messages.pi * shifts[messages.members]
+
+    def move_to(self, means: Floats, information: Floats) -> None:
+        """Shift everybody to given means, with messages scaled so that the results give given precisions."""
+        factor = information / self.information
+        for pi, tau, members, _ in self._all_messages():
+            pi *= factor[members]
+            tau *= factor[members]
+        self._pi = self._prior_pi + (self._pi - self._prior_pi) * factor
+        self._tau *= factor
+        self._move_to(means)
+
+    def messages(self) -> list[Floats]:
+        """Return copies of the messages of all results: precisions, and precisions times means, in turn."""
+        return [array.copy() for pi, tau, _, _ in self._all_messages() for array in (pi, tau)]
+
+    def take_messages(self, messages: Sequence[Floats]) -> None:
+        """Take messages as ``messages`` returns them."""
+        size = len(self.names)
+        self._pi, self._tau = np.full(size, self._prior_pi), np.zeros(size)
+        for k, (pi, tau, members, count) in enumerate(self._all_messages()):
+            pi[:], tau[:] = messages[2 * k : 2 * k + 2]
+            self._pi += np.bincount(members.ravel(), (pi * count).ravel(), size)
+            self._tau += np.bincount(members.ravel(), (tau * count).ravel(), size)
+
+    def _all_messages(self) -> Iterator[tuple[Floats, Floats, NDArray[np.intp], Floats]]:
+        """Yield precisions, precisions times means, bots and occurrences of the messages of all results."""
+        pairs = self._pairwise
+        for side, members in enumerate((pairs.first, pairs.second)):
+            yield pairs.pi[side], pairs.tau[side], members, pairs.count
+        for messages in self._multiway:
+            yield messages.pi, messages.tau, messages.members, messages.count[:, None]
 
     def pulls(self, mean: Floats, variance: Floats) -> Iterator[tuple[Numbers, Block, Floats]]:
         """Yield for each number of players how the distinct results pull at the strengths, given their means and

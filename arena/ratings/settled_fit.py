@@ -19,9 +19,10 @@ import numpy as np
 
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import MU, SIGMA
-from arena.ratings.ep_messages import JointGaussian
+from arena.ratings.ep_messages import MAX_DRAW_PROBABILITY, MIN_DRAW_PROBABILITY, JointGaussian
+from arena.ratings.extrapolation import Extrapolation
 from arena.ratings.large_field import TOLERANCES, SparsePosterior
-from arena.ratings.set_fit import CYCLING, UNDAMPED_SWEEPS, Joint, SetFit
+from arena.ratings.set_fit import Joint, SetFit
 
 IMAGINARY_BOTS = 3.0
 ROUNDS = 20
@@ -38,6 +39,9 @@ MAX_CONTINUED_SWEEPS = 60
 """A fit that has not settled by then begins from nothing."""
 
 MAX_RATE = 0.999
+
+SLOW_SWEEPS = 30.0
+"""By how much more than the last sweep slow ones would still change; fields of a wide prior are settled relatively."""
 
 SMALL_MATRIX = 128
 """With more rows a matrix is inverted in four parts."""
@@ -137,20 +141,28 @@ class _Settling:
         self._is_continued = start is not None
 
     def settled(self) -> Settled:
-        damping, last_change = 1.0, MAX_STEP
-        for sweep in range(MAX_CONTINUED_SWEEPS if self._is_continued else MAX_SWEEPS):
+        extrapolation, last_change = Extrapolation(self._fit), MAX_STEP
+        for _ in range(MAX_CONTINUED_SWEEPS if self._is_continued else MAX_SWEEPS):
             self._fit.assume(self._probability, self._width)
-            change = self._fit.sweep(damping, self._mean_of)
+            extrapolation.begin(self._logarithms())
+            change = self._fit.sweep(self._mean_of)
             change = max(change, self._take(self._fit.matching_draw_probability(), self._trace))
             rate = min(change / last_change, MAX_RATE)
-            if change < MAX_STEP and change * rate / (1.0 - rate) < TOLERANCE:
+            left = change * rate / (1.0 - rate)
+            if extrapolation.is_slow:
+                left = max(extrapolation.distance, SLOW_SWEEPS * change * min(1.0, SIGMA / self._width))
+            if change < MAX_STEP and left < TOLERANCE:
                 self._near = Posterior(self._fit, self._joint)
                 if self._take(self._probability, self._near.trace()) < TOLERANCE:
                     return Settled(self._probability, self._width, self._near, True)
-            if sweep >= UNDAMPED_SWEEPS and change > CYCLING * last_change:
-                damping = max(0.05, damping / 2)
+            probability, width = np.exp(extrapolation.end(change, self._logarithms())).tolist()
+            self._probability = min(max(probability, MIN_DRAW_PROBABILITY), MAX_DRAW_PROBABILITY)
+            self._width = self._prior_width or width
             last_change = change
         return Settled(self._probability, self._width, Posterior(self._fit, self._joint), False)
+
+    def _logarithms(self) -> Floats:
+        return np.log([self._probability, self._width])
 
     def _take(self, probability: float, trace: float) -> float:
         """Take a draw probability, and the width that goes with a trace; return how far either moves, relatively."""

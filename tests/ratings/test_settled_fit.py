@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+from arena.ratings import MU
 from arena.ratings.field_fit import DRAWS, draws_of, fit_encounters
 from arena.ratings.large_field import LARGE_FIELD_DRAWS
 from arena.ratings.local_optimum import LocalOptimum, Sample
@@ -202,6 +203,53 @@ def test_draw_probability_and_width_are_those_that_the_fit_itself_gives():
     assert fit.matching_draw_probability() == pytest.approx(fitted.draw_probability, rel=1e-9)
     trace = np.trace(np.linalg.inv(fit.joint().precision))
     assert estimated_width(fit, trace) == pytest.approx(fitted.prior_width, rel=1e-9)
+
+
+def ordered(bots, wins):
+    """Each bot beats all later ones."""
+    return [((((f"b{first:02}", f"b{second:02}"), (1, 2)),), wins) for first, second in combinations(range(bots), 2)]
+
+
+@pytest.mark.parametrize(
+    ("bots", "wins", "prior", "width", "means", "sigmas"),
+    [
+        (5, 4, None, 17.8081409, [27.883536, 12.113], [7.920525, 5.590254, 5.09693]),
+        (5, 50, None, 36.2875165, [60.705491, 26.131319], [9.816689, 5.989044, 5.277291]),
+        (
+            8,
+            10,
+            None,
+            54.4879712,
+            [97.92995, 58.503608, 32.630004, 10.575048],
+            [15.846959, 9.14245, 7.119068, 6.473856],
+        ),
+        (3, 1000, None, 23.0339578, [34.59103], [6.171855, 4.445624]),
+        (3, 1000, 50.0, 50.0, [63.322951], [13.056898, 9.396205]),
+        (5, 400, 50.0, 50.0, [82.925085, 35.391293], [10.791535, 6.445032, 5.644394]),
+    ],
+)
+def test_completely_ordered_fields_settle_at_the_solution_of_their_equations(bots, wins, prior, width, means, sigmas):
+    """The solutions are of SciPy's root, of the equations of TrueSkill's messages and of the width, written again."""
+    encounters = ordered(bots, wins)
+    fitted = fit_encounters(encounters, prior)
+    assert fitted.is_settled
+    assert (fitted.draw_probability, fitted.prior_width) == pytest.approx((0.001, width), rel=1e-8)
+    half = np.array(means)
+    middle = [0.0] * (bots % 2)
+    expected = MU + np.concatenate([half, middle, -half[::-1]])
+    mu, sigma = np.array(fitted.ratings).T
+    assert mu == pytest.approx(expected, abs=2e-6)
+    assert sigma[: len(sigmas)] == pytest.approx(np.array(sigmas), abs=2e-6)
+    assert_equal_to_nine_digits(fit_encounters(encounters[::-1], prior, start_of(fitted)), fitted)
+    arrays = EncounterArrays.of(encounters)
+    rated = SetFit(arrays.names, arrays.results).run(fitted.draw_probability, width)
+    assert [rating.mu for rating in rated.values()] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(("bots", "wins"), [(8, 1), (12, 50), (20, 2), (20, 2500), (40, 1)])
+def test_completely_ordered_fields_settle_soon(bots, wins, monkeypatch):
+    monkeypatch.setattr("arena.ratings.settled_fit.MAX_SWEEPS", 600)
+    assert fit_encounters(ordered(bots, wins)).is_settled
 
 
 def test_a_start_that_leads_nowhere_is_given_up():
