@@ -112,8 +112,12 @@ class Scheduler:
         for line in scheduled:
             if line.encounter != self._encounter:
                 self._planner.note(line.seats)
-                self._met[frozenset(line.seats)] += 1
+                self._note_meeting(line.seats)
             self._match, self._encounter, self.round = line.match, line.encounter, line.round + 1
+
+    def _note_meeting(self, seats: Iterable[int]) -> None:
+        if self._definition.until is not None:  # nobody else asks, and of 1,000 bots all pairs take 130 MB
+            self._met[frozenset(seats)] += 1
 
     def passes(self, numbers: range, absent: frozenset[int] = frozenset()) -> Iterator[ScheduledMatch]:
         """Yield the matches of passes, counted from 0, of a format whose rounds are known; not of absent entrants."""
@@ -160,7 +164,7 @@ class Scheduler:
     def encounter(self, seats: tuple[int, ...], game: int, opening: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of an encounter in the current round, whose first one has these seats."""
         self._encounter += 1
-        self._met[frozenset(seats)] += 1
+        self._note_meeting(seats)
         for rotated in rotations(seats):
             self._match += 1
             yield ScheduledMatch(

@@ -1,7 +1,8 @@
 import json
 import subprocess
 import sys
-from collections import Counter
+import tracemalloc
+from collections import Counter, deque
 from itertools import combinations, count, islice, permutations
 from math import comb
 from unittest.mock import patch
@@ -71,6 +72,20 @@ def test_every_encounter_is_one_opening_in_all_rotations(entrants, encounters, r
         assert sorted(line.seats for line in lines) == sorted(rotations(lines[0].seats))
     seats = Counter((entrant, seat) for line in matches for seat, entrant in enumerate(line.seats))
     assert len(set(seats.values())) == 1
+
+
+def test_a_long_schedule_stays_out_of_memory():
+    """Kept pairs of 150 bots took 3 MB."""
+    coming = schedule(definition(entrants=150, encounters=1, plies=1))
+    first = next(coming)
+    tracemalloc.start()
+    try:
+        last = deque(coming, maxlen=1)[0]
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (first.match, last.match) == (1, 150 * 149)
+    assert peak_bytes < 1_000_000
 
 
 def test_games_are_played_in_turn_with_seeds_that_follow_from_the_definition():
