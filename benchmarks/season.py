@@ -130,7 +130,7 @@ def season(size):
 
 
 def draw(rows, path):
-    from arena.analysis.text.plots import history_plot, rendered
+    from matplotlib.figure import Figure
 
     names = {
         "players_seconds": "playing (players included)",
@@ -138,9 +138,14 @@ def draw(rows, path):
         "standings_seconds": "standings",
         "record_seconds": "one record",
     }
-    lines = {title: [(row["matches"], row[key]) for row in rows] for key, title in names.items()}
-    figure = history_plot("What a season costs", lines, "matches", "seconds", is_logarithmic=True)
-    Path(path).write_bytes(rendered(figure, "svg"))
+    figure = Figure(figsize=(8, 4.4), layout="tight")
+    axes = figure.subplots()
+    for (key, title), marker in zip(names.items(), "osD^", strict=True):
+        axes.loglog([row["matches"] for row in rows], [row[key] for row in rows], marker=marker, label=title)
+    axes.set(title="What a season costs", xlabel="matches", ylabel="seconds")
+    axes.legend()
+    axes.grid(alpha=0.4)
+    figure.savefig(path, format="svg", metadata={"Date": None})
 
 
 def main():
