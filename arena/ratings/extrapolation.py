@@ -18,7 +18,7 @@ import numpy as np
 from arena.ratings.distributions import Floats
 
 FIRST_SWEEPS = 6
-"""These move some bots far, so that they say nothing about the end."""
+"""They move some bots far, so they do not show where the fit settles."""
 
 CYCLING = 0.999
 """Sweeps that change this part of what the last one did go to and fro without an end."""
@@ -43,16 +43,16 @@ MAX_GROWTH, WAIT = 3.0, 2
 """Where an extrapolation makes the step of a sweep so much longer, the fit goes back, for some sweeps without it."""
 
 NOISE = 1e-10
-"""Of rounding errors, which grow without a reason."""
+"""Steps below this are rounding errors, so it means nothing if they grow."""
 
 ENOUGH = 4
-"""With fewer sweeps, an extrapolation does not tell how far the end is."""
+"""An extrapolation from fewer sweeps does not tell how far the fit is from its end."""
 
 SMALLEST = 1e-8
-"""Of what is told apart among the changes of the last sweeps, relatively."""
+"""An extrapolation takes smaller singular values, relative to the largest, for zero."""
 
 TINY = 1e-300
-"""Two sweeps of a fit that has settled may change exactly the same."""
+"""Keeps divisors above zero: two sweeps of a settled fit may be equal."""
 
 LEAST, MOST = 0.4, 2.5
 """By which factors the precision of a message changes at most, so that it stays positive."""

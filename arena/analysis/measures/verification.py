@@ -81,7 +81,8 @@ def verify(home: ArenaHome, tournament: StoredTournament | str) -> Verification:
         problems += compared
     problems += home.store.counter_problems(tournament, "match_count", "record_count")
     problems += _lost_problems(home, tournament)
-    problems += [] if problems else home.store.counter_problems(tournament, "record_bytes")
+    if not problems:
+        problems += home.store.counter_problems(tournament, "record_bytes")
     if not problems and derived != home.store.derived_counts(tournament) and is_settled(home, tournament):
         problems.append("the tables of who met whom and of faults are not what follows from the records")
     if not problems and results:
