@@ -6,6 +6,7 @@ whether there is any or not.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
@@ -18,6 +19,7 @@ from arena.server.gate.operation import Operation, Visit, Who
 from arena.server.http.problems import bad_address
 from arena.server.operations.contest_form import ContestName
 from arena.server.operations.contest_results import embargoed_contest
+from arena.site.frame.building import authors_of
 from arena.site.links import address_of
 from arena.site.matches.match_model import MatchFault, MatchParameters
 from arena.site.matches.viewed_match import note_text
@@ -25,7 +27,8 @@ from arena.site.page_table import PAGE_BY_NAME
 from arena.site.pages.bot_profile_model import BotParameters
 from arena.site.pages.results_model import BotLogs, MatchLogs, Noted, SeatLog, reported_numbers
 from arena.store.home import ArenaHome
-from arena.store.people.values import Permission
+from arena.store.people.values import Permission, Person
+from arena.store.results.values import StoredTournament
 
 MAX_MATCHES = 20
 MAX_NOTED_MATCHES = 50
@@ -53,12 +56,22 @@ def reads_bot(audience: Audience, bot: str) -> bool:
     return bot.startswith(PREFIX) or audience.may_read(bot)
 
 
+def _audience_in(tournament: StoredTournament, audience: Audience, person: Person) -> Audience:
+    """Return the audience for a tournament, where other files than an author's may play under a name of theirs."""
+    if audience.reads_all:
+        return audience
+    owners = authors_of([tournament])
+    return author_of(label for label in audience.bots if owners.get(label) == person.name)
+
+
 @Operation("GET", "/tournaments/{tournament}/matches/{match}/logs", Who.MEMBER, "bot_logs", room="overview")
 def show_match_logs(visit: Visit, sent: MatchParameters) -> MatchLogs:
     """What bots have said in a match, for their authors and directors."""
-    audience = audience_of(visit)
     address = address_of(PAGE_BY_NAME["match"], {"tournament": sent.tournament, "match": sent.match})
-    return _match_logs(visit.homes.public(), sent, audience, address or "")
+    home, audience = visit.homes.public(), Audience()
+    with suppress(UnknownNameError):
+        audience = _audience_in(home.store.tournament(sent.tournament), audience_of(visit), visit.person)
+    return _match_logs(home, sent, audience, address or "")
 
 
 @Operation(
@@ -86,18 +99,25 @@ def show_bot_logs(visit: Visit, sent: BotParameters) -> BotLogs:
     labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
     if not labels:
         _raise_nothing_here()
-    faults = sorted(
-        (fault for label in labels for fault in store.faults_of(label, MAX_MATCHES)),
-        key=lambda fault: (store.tournament(fault.tournament).number, fault.match),
-    )
-    places = list(dict.fromkeys((fault.tournament, fault.match) for fault in reversed(faults)))[:MAX_MATCHES]
+    numbers, readers = {}, defaultdict(Audience)
+    for one in store.tournaments():
+        numbers[one.name], readers[one.number] = one.number, _audience_in(one, audience, visit.person)
+    faults = {
+        (number, fault.match, fault.tournament)
+        for label in labels
+        for fault in store.faults_of(label, MAX_MATCHES)
+        if readers[number := numbers.get(fault.tournament, 0)].may_read(label)
+    }
     logs = []
-    for tournament, match in places:
+    for number, match, tournament in sorted(faults, reverse=True)[:MAX_MATCHES]:
         address = address_of(PAGE_BY_NAME["match"], {"tournament": tournament, "match": match}) or ""
-        logs.append(_logs(store.record_of(tournament, match), tournament, audience, address, labels))
-    latest = store.matches_of(labels).latest(MAX_NOTED_MATCHES)
-    numbers = reported_numbers((record for _, record in latest), labels)
-    return BotLogs(bot=sent.bot, numbers=numbers, matches=tuple(logs))
+        logs.append(_logs(store.record_of(tournament, match), tournament, readers[number], address, labels))
+    latest = (
+        record
+        for number, record in store.matches_of(labels).latest(MAX_NOTED_MATCHES)
+        if all(readers[number].may_read(bot) for bot in record.bots if bot in labels)
+    )
+    return BotLogs(bot=sent.bot, numbers=reported_numbers(latest, labels), matches=tuple(logs))
 
 
 def _raise_nothing_here() -> NoReturn:

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from arena.store.people.unrated_match import MatchState, PlayRequest, Position, 
 from arena.store.people.unrated_match import matches as unrated_matches
 from arena.store.people.unrated_matches import KEPT_DAYS
 from arena.store.people.values import DAY_SECONDS, Role, Scope, SubmissionState
+from arena.store.results.values import OwnedBot
 from tests.community.contests.samples import OPENS, SEALED, contest_of
 from tests.server.conftest import answered
 from tests.server.operations.conftest import HTML, JSON, Listener, stream_scope
@@ -544,9 +546,21 @@ async def test_a_reader_that_takes_nothing_is_owed_one_event_at_most(world, matc
     await one.task
 
 
-OURS, THEIRS = "0urs3cret", "th3irs3cret"
+OURS, THEIRS, FOREIGN = "0urs3cret", "th3irs3cret", "f0reigns3cret"
 MATCH, BOT = "/tournaments/said/matches/1", "/bots/a"
 LOGS = (f"{MATCH}/logs", f"{BOT}/logs")
+
+
+def add_talkative(home, name, first, second, *digests):
+    """Add a tournament with a match of a@1 and b@1, who write these texts; ``digests`` are those of their files."""
+    entrants = tuple(replace(bot, digest=digest) for bot, digest in zip(definition().entrants, digests, strict=True))
+    made = home.store.create_tournament(definition(name=name, entrants=entrants), [line(1), line(2)])
+    texts = (first, second)
+    faults = [Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in enumerate(texts)]
+    seats = [SeatReport(exit=f"signal {text}", stderr=f"see {text}") for text in texts]
+    notes = [[0, {first: 7}], [1, {second: 3}]]
+    row = record(1, tournament=name, faults=faults, seats=seats, notes=notes, termination="forfeit")
+    home.store.record(made, [row])
 
 
 @pytest.fixture
@@ -558,13 +572,8 @@ def logs(world, directory):
         world.store.submissions.add(person, upload, label[0] * 64, 9, "x.py", "")
         world.store.submissions.claim().finish("accepted", "", "", label)
     with ArenaHome(directory) as home:
-        made = home.store.create_tournament(definition(name="said"), [line(1), line(2)])
-        said = enumerate((OURS, THEIRS))
-        faults = [Fault(seat=seat, kind="exit", ply=1, detail=f"exit {text}") for seat, text in said]
-        seats = [SeatReport(exit=f"signal {text}", stderr=f"see {text}") for text in (OURS, THEIRS)]
-        notes = [[0, {OURS: 7}], [1, {THEIRS: 3}]]
-        row = record(1, tournament="said", faults=faults, seats=seats, notes=notes, termination="forfeit")
-        home.store.record(made, [row])
+        home.store.set_owners([OwnedBot("a@1", "files of a", "ann"), OwnedBot("b@1", "files of b", "rick")])
+        add_talkative(home, "said", OURS, THEIRS, "files of a", "files of b")
     (directory / "people.sqlite3").touch()
     return world
 
@@ -592,6 +601,19 @@ async def test_each_reads_what_is_for_them(logs):
         assert THEIRS not in (await client.get(LOGS[1])).text, name
         numbers = (await client.get(LOGS[1], headers={"accept": JSON})).json().get("numbers", [])
         assert [(one["bot"], one["number"], one["mean"]) for one in numbers] == [("a@1", OURS, 7.0)] * (OURS in theirs)
+
+
+async def test_what_other_files_said_under_the_name_of_a_submitted_bot_is_not_for_its_author(logs, directory):
+    with ArenaHome(directory) as home:
+        add_talkative(home, "before", FOREIGN, OURS, "files of a stranger", "files of b")
+    foreign = "/tournaments/before/matches/1/logs"
+    for name in ("ann", "dora"):
+        for path in (foreign, *LOGS):
+            text = (await logs.browser(name).get(path, headers={"accept": JSON})).text
+            assert (FOREIGN in text) == (name == "dora" and path != LOGS[0]), (name, path)
+    assert (await logs.browser("ann").get(foreign)).status_code == 404
+    assert OURS in (await logs.browser("rick").get(foreign)).text
+    assert OURS in (await logs.browser("ann").get(LOGS[1])).text
 
 
 async def test_who_may_not_read_gets_the_same_bytes_whether_there_is_something_or_not(logs):
