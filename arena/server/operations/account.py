@@ -68,9 +68,10 @@ def sign_in(visit: Visit, name: str, password: str, next: str = "/") -> Done:
     """
     name = name.strip().lower()[:100]
     person, stored = visit.people.accounts.with_password(name)
-    limits = [(f"sign-in {name} {network_of(visit.address)}", FOR_A_NAME_FROM_AN_ADDRESS)]
+    # a name that was typed can have anything in it, such as an address
+    limits = [(f"sign-in from {network_of(visit.address)} as {name}", FOR_A_NAME_FROM_AN_ADDRESS)]
     if person is None or not visit.people.sessions.is_any_from(person, visit.address):
-        limits.append((f"sign-in {name}", FOR_A_NAME))
+        limits.append((f"sign-in as {name}", FOR_A_NAME))
     for key, rate in limits:
         spend(visit.people, key, rate)
     if not is_right(password, stored) or person is None:

@@ -216,6 +216,12 @@ async def test_guesses_of_one_name_from_everywhere_are_few_but_not_where_the_per
     assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
 
 
+async def test_a_name_that_ends_with_an_address_keeps_nobody_out_there(world):
+    for number in range(2):
+        await guess(world, "ann 192.0.2.1", f"198.51.100.{number}", FOR_A_NAME_FROM_AN_ADDRESS.times)
+    assert (await world.client("192.0.2.1").post("/sign-in", data=LOGIN)).status_code == 303
+
+
 @pytest.mark.slow
 async def test_guesses_of_many_names_from_one_address_are_bounded(world):
     client = world.client("192.0.2.9")
