@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Annotated
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -84,7 +85,7 @@ def answer_puzzle(
     if not visit.people.puzzle_tries.add(visit.person.number, found.key, is_solved=is_solved):
         raise UsageError("you have answered this puzzle before, and only the first answer counts")
     sentence = f"{action} is {'right' if is_solved else 'wrong'}; your answer counts"
-    return Done(to=PATH.format(tournament=tournament, puzzle=puzzle), sentence=sentence)
+    return Done(to=PATH.format(tournament=quote(tournament, safe=""), puzzle=puzzle), sentence=sentence)
 
 
 def _puzzle_of(visit: Visit, tournament: str, number: int) -> Puzzle:

@@ -9,6 +9,7 @@ from arena.store.home import ArenaHome
 from arena.store.people import answers
 from arena.store.people.answers import PuzzleTry
 from tests.lab.made_puzzles import longer_puzzle, made_puzzle
+from tests.server.conftest import add_tournament
 from tests.server.operations.conftest import JSON
 
 FIRST, SECOND = (f"/tournaments/t/puzzles/{number}/answer" for number in (1, 2))
@@ -54,6 +55,14 @@ async def test_the_first_answer_counts_and_no_other(world, puzzles):
     assert (await ann.get("/account", headers={"accept": JSON})).json()["puzzle_rating"] == high["rating"]
     other = await shown(olga)
     assert (other["is_solved"], other["rating"], other["puzzle_rating"]) == (None, None, None)
+
+
+async def test_an_answer_leads_back_also_to_a_tournament_whose_name_has_other_letters(world, puzzles):
+    add_tournament(puzzles, "Lehrgang β")
+    keep_puzzles(puzzles.directory, puzzles.store.tournament("Lehrgang β"), [made_puzzle()])
+    address = "/tournaments/Lehrgang%20%CE%B2/puzzles/1/answer"
+    answer = await world.browser("ann").post(address, data={"action": "c3"})
+    assert (answer.status_code, answer.headers["location"]) == (303, address)
 
 
 @pytest.mark.parametrize(
