@@ -160,8 +160,11 @@ class Checker:
         return SubmissionState.REJECTED, _TOO_LONG
 
     def _was_listed(self, claim: Claim, bot: str | None) -> bool:
+        """Return whether an earlier try, or a check that was stopped, has listed its author's own bot."""
+        if bot is None or self._people.submissions.owner(bot.rpartition("@")[0]) != claim.submission.person:
+            return False
         listed = {bot.label: bot.submitted_at for bot in self._home.store.submitted_bots()}
-        return bot is not None and listed.get(bot, "") >= claim.submission.created_at
+        return listed.get(bot, "") >= claim.submission.created_at
 
     def _give_up(self, claim: Claim) -> None:
         """Decide on a submission that has crashed its checkers: accept it if its bot was listed before the crash."""

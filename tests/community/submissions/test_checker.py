@@ -185,6 +185,21 @@ def test_what_has_ended_three_checkers_is_given_up_unless_its_bot_is_listed(aren
     assert not arena.checker.check_next()
 
 
+@pytest.mark.slow
+def test_who_is_given_up_gets_no_bot_that_another_author_has_submitted_meanwhile(arena):
+    arena.now.seconds = time.time()
+    number = arena.submit_bot(GOOD + b"# of eve\n", author="eve")
+    for _ in range(MAX_TRIES):  # each time the checker is killed once it knows the bot
+        assert arena.people.submissions.claim().keep("", "first@1")
+        arena.now.seconds += CLAIM_SECONDS
+    [ada] = [arena.people.submissions.find(arena.submit_bot(GOOD))]
+    while arena.checker.check_next():
+        pass
+    assert arena.people.submissions.find(ada.number).state is SubmissionState.ACCEPTED
+    assert arena.people.submissions.find(number).state is SubmissionState.FAILED
+    assert arena.people.submissions.owners() == {"first@1": "ada"}
+
+
 @pytest.mark.slow(sample=("False",))
 @pytest.mark.parametrize("is_away", [False, True])
 def test_a_check_that_is_interrupted_is_begun_again_at_once_however_often_or_later_if_the_database_is_away(
