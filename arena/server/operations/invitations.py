@@ -122,7 +122,7 @@ def invite_again(visit: Visit, person: str) -> NewInvitationPage:
     """Make a link by which a person chooses a password."""
     invited = visit.people.accounts.get(person)
     check_may_moderate(visit.actor, invited)
-    secret = visit.people.invitations.invite_person(invited.name, visit.person.name, DEFAULT_DAYS)
+    secret = visit.people.invitations.invite_person(invited.name, visit.person.name, DEFAULT_DAYS, invited.role)
     return NewInvitationPage(role=invited.role, person=invited.name, link=_link(visit, secret), days=DEFAULT_DAYS)
 
 

@@ -222,23 +222,23 @@ def show_people(visit: Visit) -> PeoplePage:
 @Operation("POST", "/people/{person}/close", Permission.MODERATE_AUTHORS, form="/people")
 def close_account(visit: Visit, person: str, reason: Reason) -> Done:
     """Close an account."""
-    name = _moderated(visit, person)
-    visit.people.accounts.close(name, visit.person.name, reason)
-    return Done(to="/people", sentence=f"closed the account of {name}")
+    closed = _moderated(visit, person)
+    visit.people.accounts.close(closed.name, visit.person.name, reason, closed.role)
+    return Done(to="/people", sentence=f"closed the account of {closed.name}")
 
 
 @Operation("POST", "/people/{person}/open", Permission.MODERATE_AUTHORS, form="/people")
 def open_account(visit: Visit, person: str, reason: Reason) -> Done:
     """Open a closed account again."""
-    name = _moderated(visit, person)
-    visit.people.accounts.reopen(name, visit.person.name, reason)
-    return Done(to="/people", sentence=f"opened the account of {name} again")
+    opened = _moderated(visit, person)
+    visit.people.accounts.reopen(opened.name, visit.person.name, reason, opened.role)
+    return Done(to="/people", sentence=f"opened the account of {opened.name} again")
 
 
-def _moderated(visit: Visit, name: str) -> str:
+def _moderated(visit: Visit, name: str) -> Person:
     person = visit.people.accounts.get(name)
     check_may_moderate(visit.actor, person)
-    return person.name
+    return person
 
 
 @Operation("POST", "/people/{person}/role", Permission.MANAGE_PEOPLE, form="/people")

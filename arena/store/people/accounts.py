@@ -100,9 +100,14 @@ class Accounts(TimedRepository):
         return find_person(connection, name)
 
     @writes
-    def close(self, connection: Connection, name: str, by: str, reason: str) -> Person:
-        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end."""
-        person = _find_present(connection, name)
+    def close(
+        self, connection: Connection, name: str, by: str, reason: str, checked_role: Role | None = None
+    ) -> Person:
+        """Close an account: nobody can sign in with it, and all its sessions, tokens and invitations end.
+
+        ``checked_role`` is the role of the person as it was when whoever closes the account was found to be allowed to.
+        """
+        person = _find_present(connection, name, checked_role)
         _keep_an_operator(connection, person)
         _end_access(connection, person, self._clock.text())
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=self._clock.text()))
@@ -110,9 +115,11 @@ class Accounts(TimedRepository):
         return find_person(connection, name)
 
     @writes
-    def reopen(self, connection: Connection, name: str, by: str, reason: str) -> Person:
-        """Open a closed account again; UsageError if it is open, or the reason is too long."""
-        person = _find_present(connection, name)
+    def reopen(
+        self, connection: Connection, name: str, by: str, reason: str, checked_role: Role | None = None
+    ) -> Person:
+        """Open a closed account again, as ``close`` does; UsageError if it is open, or the reason is too long."""
+        person = _find_present(connection, name, checked_role)
         if person.closed_at is None:
             raise UsageError(f"person {person.name!r}: the account is open already")
         connection.execute(people.update().where(people.c.id == person.number).values(closed_at=None))
@@ -181,9 +188,11 @@ def find_person(connection: Connection, name: str) -> Person:
     return person_of(row)
 
 
-def _find_present(connection: Connection, name: str) -> Person:
+def _find_present(connection: Connection, name: str, checked_role: Role | None = None) -> Person:
     """Return a person by name whose account can be changed: nobody becomes somebody who has left."""
     person = find_person(connection, name)
+    if checked_role not in (None, person.role):
+        raise UsageError(f"person {person.name!r}: the role has just been changed; try again")
     if has_left(person.name):
         raise UsageError(f"person {person.name!r}: this person has left, and the account is erased for good")
     return person
@@ -246,9 +255,14 @@ class Invitations(TimedRepository):
         return self._insert(connection, role, None, by, days)
 
     @writes
-    def invite_person(self, connection: Connection, name: str, by: str, days: int) -> str:
-        """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end."""
-        person = _find_present(connection, name)
+    def invite_person(
+        self, connection: Connection, name: str, by: str, days: int, checked_role: Role | None = None
+    ) -> str:
+        """Make an invitation by which a person chooses a first or new password; return its secret. Earlier ones end.
+
+        ``checked_role`` as in ``Accounts.close``.
+        """
+        person = _find_present(connection, name, checked_role)
         if person.closed_at is not None:
             raise UsageError(f"person {person.name!r}: the account is closed; open it again first")
         connection.execute(delete(invitations).where(invitations.c.person_id == person.number))

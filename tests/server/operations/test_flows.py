@@ -305,6 +305,27 @@ async def test_a_link_that_a_director_made_for_an_author_opens_no_operator(world
     assert (await world.client().post("/sign-in", data={"name": "ann", "password": PASSWORD})).status_code == 303
 
 
+@pytest.mark.parametrize("what", ["link", "close", "open"])
+async def test_a_director_has_no_power_over_who_is_promoted_while_it_is_looked_at(world, monkeypatch, what):
+    dora, accounts = world.browser("dora"), world.store.accounts
+    if what == "open":
+        accounts.close("ann", "olga", "x")
+    look = accounts.get
+
+    def look_and_be_promoted_then(name):
+        found = look(name)
+        accounts.set_role(name, Role.OPERATOR, "olga", "x")
+        return found
+
+    monkeypatch.setattr(accounts, "get", look_and_be_promoted_then)
+    answer = await dora.post(
+        f"/people/ann/{what}", data={"reason": "x"} if what != "link" else {}, headers={"accept": JSON}
+    )
+    assert (answer.status_code, "the role has just been changed" in answer.text) == (400, True)
+    assert (look("ann").closed_at is None) == (what != "open")
+    assert world.store.invitations.all() == []
+
+
 LOGIN = {"name": "dora", "password": PASSWORD}
 
 
