@@ -21,10 +21,10 @@ from arena.base.shipped import bot_path, example_hint, tournament_path
 from arena.base.text import shortened_text, toml_value
 from arena.base.until import Until
 from arena.games import make_game
-from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT, Entrant, KnownBots, bot_of
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import check_name, claims_problem, load_bot
+from arena.match.players.program_file import uses_botkit
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.tournament.formats.format import FORMATS, format_of
 from arena.tournament.opening_information import openings_in

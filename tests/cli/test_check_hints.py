@@ -2,10 +2,12 @@ import json
 import os
 import sys
 import sysconfig
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from arena.analysis.text.transcript import show_message
 from arena.base.enums import FaultKind
 from arena.base.records import Bot, Fault
 from arena.cli.group import run
@@ -25,6 +27,8 @@ def with_kit(body=FIRST, head="", signature="game, state, clock", end="\n\nrun(c
 
 
 READY = "import os\nos.write(1, bytes.fromhex('0000001682a474797065a57265616479a870726f746f636f6c01'))\n"
+
+SWAPPED, TWICE = READY.replace("00000016", "16000000"), f"{READY}{READY}import time\ntime.sleep(1)\n"
 
 FIRST_BOTS = {
     "nothing is returned": (with_kit("    best = game.legal_actions(state)[0]"), "choose returned nothing"),
@@ -48,9 +52,13 @@ FIRST_BOTS = {
     "printing": (("bot.py", "print('c4', flush=True)\nimport time\ntime.sleep(2)\n"), "printed text ('c4')"),
     "lines in UTF-8": (("bot.py", "import sys\nfor line in sys.stdin: print(1)\n"), "messages are no lines"),
     "lines of text": (("bot.py", "while True:\n    open(0, encoding='ascii').read(8)\n"), "messages are bytes"),
+    "lowest byte first": (("bot.py", SWAPPED), "highest first (big-endian); read so, these say 369098752, and"),
+    "an answer too many": (("bot.py", TWICE), "answer hello with one ready and each act with one action"),
     "one answer": (("bot.py", READY), "came to its end in the middle of a match"),
     "no interpreter": (("bot.sh", "#!/usr/bin/pythn3\n"), "there is no such interpreter on this machine"),
     "ends of lines": (("bot.sh", "#!/bin/sh\r\necho\r\n"), "has the line ends of Windows"),
+    "ends of lines, by env": (("bot.sh", "#!/usr/bin/env python3\r\n"), "has the line ends of Windows"),
+    "no interpreter, by env": (("bot.sh", "#!/usr/bin/env pythn3\n"), "there is no such interpreter on this machine"),
     "no first line": (("bot.sh", "echo ready\n"), "needs a first line that names its interpreter"),
     "a script that echoes": (("bot.sh", "#!/bin/sh\necho ready\n"), "the bot printed text ('ready')"),
     "another machine": (("bot", bytes(ELF)), "is compiled for another machine than this one"),
@@ -108,6 +116,12 @@ def test_who_has_a_module_in_an_environment_beside_the_bot_is_told_why_it_is_not
     (tmp_path / "bots" / ".venv").mkdir()
     out = told_what_to_change(check, "a missing module")
     assert "among the bot's files; .venv is no part of a bot (docs/dependencies.md). Install it" in unwrapped(out)
+
+
+def test_two_messages_are_not_called_half_a_one():
+    one = bytes.fromhex("0000000181")
+    assert show_message(one + one) == "more than one message: 10 bytes, of which the first four announce 1"
+    assert show_message(one[:4]) == "not a whole message: 4 bytes, of which the first four announce 1"
 
 
 @pytest.mark.slow
@@ -221,6 +235,20 @@ CAUSES = [
 @pytest.mark.parametrize(("kind", "detail", "seen", "message"), CAUSES)
 def test_a_cause_is_told_from_what_was_seen(kind, detail, seen, message):
     assert message in hint_for(failing(kind, detail, ply=0 if kind == "start" else 4, **seen))
+
+
+@pytest.mark.parametrize(
+    ("command", "build", "message"),
+    [
+        ("python3 bot.py", (), "takes each word by itself: command = ['python3', 'bot.py', '--fast']"),
+        ("/nowhere/build/bot", ("make",), "the build made no build/bot: let it write the program there"),
+        ("python4", (), "there is no program 'python4' on PATH"),
+    ],
+)
+def test_who_names_no_program_is_told_what_to_name(command, build, message):
+    failure = failing("start", f"{command} can't be executed: No such file or directory")
+    bot = replace(failure.bot, command=(command, "--fast"), build=build)
+    assert message in hint_for(failure._replace(bot=bot))
 
 
 @needs.program("/usr/bin/python3")

@@ -24,7 +24,8 @@ def show_message(frame: bytes) -> str:
     body = frame[HEADER_BYTES:]
     announced = int.from_bytes(frame[:HEADER_BYTES], "big")
     if len(frame) < HEADER_BYTES or announced != len(body):
-        return f"not a whole message: {len(frame)} bytes, of which the first four announce {announced}"
+        size = "more than one" if 0 < announced < len(body) else "not a whole"
+        return f"{size} message: {len(frame)} bytes, of which the first four announce {announced}"
     try:
         message = msgpack.unpackb(body, strict_map_key=False, raw=False)
     except (ValueError, msgpack.exceptions.UnpackException) as error:

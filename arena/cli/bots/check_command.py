@@ -43,9 +43,9 @@ from arena.match.check.check import Step, check_bot
 from arena.match.check.rules import check_rules
 from arena.match.check.rules_process import RulesCheck, RulesStep
 from arena.match.players.bot_output import own_traceback
-from arena.match.players.diagnosis import uses_botkit
 from arena.match.players.entrants import GIT
 from arena.match.players.manifest import as_submitted
+from arena.match.players.program_file import uses_botkit
 from arena.match.uploads.unpacking import is_archive, opened_bot
 from arena.sandbox.isolation.interpreters import is_submitted
 from arena.sandbox.isolation.levels import choose_isolation

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot, TimeControl
 from arena.base.seat_report import Fault
@@ -14,7 +15,7 @@ from arena.base.text import counted
 from arena.games import GAMES, make_game
 from arena.match.check.check import check_claimed_game
 from arena.match.players.bot_files import describe_left_out
-from arena.match.players.diagnosis import Failure, hint_for
+from arena.match.players.diagnosis import Failure, hint_for, last_cpu_seconds
 from arena.match.players.manifest import resolved_bot_path
 from arena.match.single_match import play_match
 from arena.match.uploads.unpacking import opened_bot
@@ -108,7 +109,14 @@ def _try_out(bot: Bot, listener: Callable[[str], None], external_games: Sequence
             fault = record.faults[0]
             reason = _reason(bot, name, fault)
             stderr = record.seats[fault.seat].stderr.for_operator()
-            failure = Failure(bot, fault, stderr, is_submitted=True)
+            failure = Failure(
+                bot,
+                fault,
+                stderr,
+                cpu_seconds=last_cpu_seconds(record, fault.seat),
+                waited_seconds=TRIAL_TIME.per_action_seconds if fault.kind == FaultKind.TIMEOUT else None,
+                is_submitted=True,
+            )
             return Submission(bot, refusal=reason, stderr=stderr, hint=hint_for(failure))
         listener(f"{name}: a match of {counted(len(record.actions), 'action')} against itself, without a fault")
     return None

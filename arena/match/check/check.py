@@ -31,7 +31,7 @@ from arena.games import GAMES, find_game, make_game
 from arena.match.check.tried_bot import TriedBot, bounds_of, invalid_options, options_text
 from arena.match.players.bot_output import STARVED, TranscriptFrame
 from arena.match.players.building import build_bots
-from arena.match.players.diagnosis import Failure, hint_for
+from arena.match.players.diagnosis import Failure, hint_for, last_cpu_seconds
 from arena.match.players.manifest import claims_problem
 from arena.match.players.subprocess import Subprocess
 from arena.sandbox.isolation.interpreters import own_program
@@ -249,13 +249,8 @@ class _Checker:
 
     def _failed_in(self, record: MatchRecord, seat: int, name: str) -> Step:
         control, report = self.tried.time_control, record.seats[seat]
-        before = sum(
-            seconds or 0.0
-            for (actor, _), seconds in zip(record.actions, record.cpu_seconds, strict=True)
-            if actor == seat
-        )
         waited_seconds = (control.per_action_seconds or 0.0) + control.margin_seconds
-        return self._failed(name, record.faults[0], report, report.cpu_seconds - before, waited_seconds)
+        return self._failed(name, record.faults[0], report, last_cpu_seconds(record, seat), waited_seconds)
 
     def _failed(self, name: str, fault: Fault, report: SeatReport, cpu_seconds: float, waited_seconds: float) -> Step:
         transcript = self._player.transcript

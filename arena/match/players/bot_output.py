@@ -18,6 +18,8 @@ from arena.protocol.frames import HEADER_BYTES
 
 STARVED = "of that for the processor"
 """The words in the detail of a missed deadline that mean: the bot was ready to run, and did not."""
+UNASKED, TOO_LONG = "a message came before it was asked for", "bytes follow the answer"
+"""The words in the detail of what a bot has sent without a question."""
 
 _ARENA = str(package_directory()) + os.sep
 

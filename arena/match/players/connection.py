@@ -14,7 +14,7 @@ from typing import NoReturn
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, LateError
 from arena.base.records import LIMITS, Bot, Limits
-from arena.match.players.bot_output import STARVED, Entry, Transcript
+from arena.match.players.bot_output import STARVED, TOO_LONG, UNASKED, Entry, Transcript
 from arena.match.players.idle_detection import StallDetector, wait_until_idle
 from arena.match.players.off_turn import FIRST_CHECK_SECONDS, WORK_SECONDS, OffTurnControl, RunningBots
 from arena.match.players.player import wall_limit_seconds
@@ -303,11 +303,10 @@ class BotConnection:
         if not chunk:
             raise self._exit_error()
         self._received += chunk
-        detail = "a message came before it was asked for"
         if len(self._received) < HEADER_BYTES:
-            raise BotError(FaultKind.PROTOCOL, f"{detail}: {shortened(bytes(self._received))}")
+            raise BotError(FaultKind.PROTOCOL, f"{UNASKED}: {shortened(bytes(self._received))}")
         self._announced_length()
-        raise BotError(FaultKind.PROTOCOL, detail)
+        raise BotError(FaultKind.PROTOCOL, UNASKED)
 
     def _has_more_to_read(self) -> bool:
         events = self.process.poll(0)
@@ -321,7 +320,7 @@ class BotConnection:
         if len(received) < end:
             return None
         if len(received) > end:
-            raise BotError(FaultKind.PROTOCOL, f"{len(received) - end} bytes follow the answer; nothing may")
+            raise BotError(FaultKind.PROTOCOL, f"{len(received) - end} {TOO_LONG}; nothing may")
         body = bytes(received[HEADER_BYTES:])
         received.clear()
         self.transcript.add((_ANSWER, body))

@@ -5,7 +5,6 @@ A hint names what happened in the program, not in the protocol, wherever the cau
 
 from __future__ import annotations
 
-import platform
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import NamedTuple
 
 from arena.base.enums import FaultKind
 from arena.base.errors import MAX_EXCEPTION_CHARACTERS
-from arena.base.records import Bot, Fault
+from arena.base.records import Bot, Fault, MatchRecord
 from arena.base.text import shortened_text
-from arena.match.players.bot_output import STARVED, last_error, last_own_line, line_in
+from arena.match.players.bot_output import STARVED, TOO_LONG, UNASKED, last_error, last_own_line, line_in
 from arena.match.players.game_location import find_external_game
+from arena.match.players.program_file import exists, unexecuted_hint, uses_botkit
 
-READ_BYTES = 1 << 20
+SMALL_MESSAGE_BYTES = 1 << 16
 BUSY_SHARE, IDLE_SHARE = 0.2, 0.1
 """Shares of the time the arena waited: a bot with more CPU time than the first was at work (beside busy programs it
 gets a third of a core), one with less than the second was waiting for something."""
@@ -59,72 +59,17 @@ def hint_for(failure: Failure) -> str:
     return failure.fault.kind.hint
 
 
-def uses_botkit(bot: Bot) -> bool:
-    """Return whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
-    texts = (_head(path) for path in _program_files(bot) if path.suffix == ".py")
-    return any(b"arena.botkit" in text for text in texts)
+def last_cpu_seconds(record: MatchRecord, seat: int) -> float:
+    """Return the CPU time of a seat since its last answer in a match: what it took for an answer that did not come."""
+    pairs = zip(record.actions, record.cpu_seconds, strict=True)
+    return record.seats[seat].cpu_seconds - sum(seconds or 0.0 for (actor, _), seconds in pairs if actor == seat)
 
 
-def _exists(path: Path) -> bool:
-    """Return whether a path that a bot may have named exists; it may be no valid path at all."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _program_files(bot: Bot) -> list[Path]:
-    return [path for word in bot.command[:8] if _exists(path := Path(bot.directory, word)) and path.is_file()]
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(READ_BYTES)
-    except OSError:
-        return b""
-
-
-# hints from the program's file, when it could not be executed
+# causes that the program's file and stderr show
 
 
 def _not_executed(failure: Failure) -> str | None:
-    if "can't be executed" not in failure.detail:
-        return None
-    program = Path(failure.bot.directory, failure.bot.command[0])
-    head = _head(program)[:4096]
-    if not program.is_file():
-        name = failure.bot.command[0]
-        return (
-            f"there is no program {name!r} on PATH (which is that of the arena, not your shell's) nor in the bot's"
-            " files"
-        )
-    if head.startswith(b"#!"):
-        return _bad_first_line(program.name, head.split(b"\n")[0])
-    if head.startswith(b"\x7fELF"):
-        return (
-            f"{program.name} is compiled for another machine than this one ({platform.machine()}), or its loader is"
-            " not here: compile it here, or let the arena do it with build = [...] in bot.toml"
-        )
-    if head.startswith((b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")):
-        return f"{program.name} is compiled for another system: compile it on Linux, or with build = [...] in bot.toml"
-    if b"\0" in head:
-        return f"{program.name} is no program for this machine ({platform.machine()})"
-    return f"{program.name} needs a first line that names its interpreter, such as #!/bin/sh or #!/usr/bin/env python3"
-
-
-def _bad_first_line(name: str, line: bytes) -> str:
-    shown = shortened_text(line.decode(errors="replace").rstrip("\r"))
-    if line.endswith(b"\r"):
-        return f"{name} has the line ends of Windows (CR LF), so there is no interpreter of that name: dos2unix {name}"
-    words = line[2:].split()
-    program = words[0].decode(errors="replace") if words else ""
-    if not program.startswith("/") or not Path(program).exists():
-        return f"the first line of {name} is {shown!r}, and there is no such interpreter on this machine"
-    return f"the first line of {name} is {shown!r}; bots at this level may not execute that, or it is no program"
-
-
-# causes that stderr shows
+    return unexecuted_hint(failure.bot, failure.detail)
 
 
 def _rules(failure: Failure) -> str | None:
@@ -155,12 +100,12 @@ def _missing_module(failure: Failure) -> str | None:
     if name not in ("ModuleNotFoundError", "ImportError") or match is None:
         return None
     module, bot, interpreter = match[1], failure.bot, failure.bot.command[0]
-    if bot.own_files and any(_exists(Path(bot.directory, name)) for name in (module, f"{module}.py")):
+    if bot.own_files and any(exists(Path(bot.directory, name)) for name in (module, f"{module}.py")):
         return (
             f"a bot that is a single file can read no other, and so not {module}: put both into a directory with a"
             f' bot.toml: name = "…", command = ["python3", "{Path(bot.own_files[0]).name}"]'
         )
-    note = "; .venv is no part of a bot (docs/dependencies.md)" if _exists(Path(bot.directory, ".venv")) else ""
+    note = "; .venv is no part of a bot (docs/dependencies.md)" if exists(Path(bot.directory, ".venv")) else ""
     looked = f"{interpreter} has no module {module!r}; it looked in its own packages and among the bot's files{note}"
     if module == "arena":
         return f'{looked}. In bot.toml command = ["python3", …] is the arena\'s own Python, which has arena.botkit'
@@ -217,7 +162,7 @@ def _files(failure: Failure) -> str | None:
     if name not in ("FileNotFoundError", "PermissionError", "IsADirectoryError", "OSError") or match is None:
         return None
     path = Path(failure.bot.directory, match[1])
-    if name == "FileNotFoundError" and not _exists(path):
+    if name == "FileNotFoundError" and not exists(path):
         return f"there is no file {match[1]!r}; name files from the bot's own place: Path(__file__).parent / …"
     if failure.bot.own_files:
         return (
@@ -257,6 +202,28 @@ def _exception(failure: Failure) -> str | None:
 
 
 # causes that the messages and the clock show
+
+
+def _swapped_length(failure: Failure) -> str | None:
+    match = re.match(r"(?:before it was ready: )?a message of (\d+) bytes was announced", failure.detail)
+    if match is None:
+        return None
+    swapped = int.from_bytes(int(match[1]).to_bytes(4, "little"), "big")
+    if swapped >= SMALL_MESSAGE_BYTES:
+        return None
+    return (
+        f"the four bytes of the length come with the highest first (big-endian); read so, these say {match[1]}, and"
+        f" the other way round {swapped}"
+    )
+
+
+def _not_asked(failure: Failure) -> str | None:
+    if UNASKED not in failure.detail and TOO_LONG not in failure.detail:
+        return None
+    return (
+        "answer hello with one ready and each act with one action; match, update, end and quit want no answer, and"
+        " what it prints goes to stderr"
+    )
 
 
 def _nothing_returned(failure: Failure) -> str | None:
@@ -374,6 +341,8 @@ _CAUSES: tuple[Callable[[Failure], str | None], ...] = (
     _nothing_returned,
     _illegal,
     _printed,
+    _swapped_length,
+    _not_asked,
     _ended,
     _time,
 )

@@ -275,6 +275,7 @@ def _program(program: str, directory: Path, manifest: Path, is_built: bool) -> s
             of_build = f"; a file that its build makes is in {BUILD_DIRECTORY}/" if is_built else ""
             raise BotDefinitionError(f"{context}: there is no such file in the bot's directory{of_build}")
         if not os.access(local, os.X_OK):
-            raise BotDefinitionError(f"{context}: the file is not executable")
+            mend = f"chmod +x {local.name}, or name its interpreter first"
+            raise BotDefinitionError(f"{context}: the file is not executable: {mend}")
         return str(local)
     return program

@@ -331,6 +331,10 @@ def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_check
     assert len(played) == matches
     assert ("tried once more" in one.report.for_operator()) == (matches == 2)
     assert is_timeout(one.reason.for_operator())
+    assert (
+        bot is SLOW_TO_START
+        or "it hardly used the processor: it sleeps or waits in choose" in one.report.for_operator()
+    )
     again = arena.people.submissions.check_again(arena.persons["ada"], one.number)
     assert (again.state, again.reason.for_operator(), again.report.for_operator()) == (SubmissionState.WAITING, "", "")
     with pytest.raises(UsageError, match="not rejected, or not yours"):
