@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotDefinitionError, UsageError
+from arena.base.machine import available_cores
 from arena.base.records import Bot, TimeControl
 from arena.base.seat_report import Fault
 from arena.base.shipped import bot_path
@@ -128,4 +129,4 @@ def _reason(bot: Bot, game: str, fault: Fault) -> str:
 
 def _is_machine_busy() -> bool:
     """Return whether as many processes want to run as there are cores: a bot may be slow by no fault of its own."""
-    return os.getloadavg()[0] >= len(os.sched_getaffinity(0))
+    return os.getloadavg()[0] >= len(available_cores())

@@ -341,6 +341,13 @@ def test_the_first_timeout_on_a_busy_machine_is_tried_once_more_and_can_be_check
         arena.people.submissions.check_again(arena.persons["ada"], one.number)
 
 
+@pytest.mark.parametrize(("load", "is_busy"), [(0.5, False), (1000.0, True)])
+def test_a_system_that_pins_no_processes_says_whether_it_is_busy(monkeypatch, load, is_busy):
+    monkeypatch.setattr(submission_module.os, "getloadavg", lambda: (load, load, load))
+    monkeypatch.delattr(submission_module.os, "sched_getaffinity")
+    assert submission_module._is_machine_busy() == is_busy
+
+
 NONE, LIMITS, LANDLOCK, BUBBLEWRAP = IsolationLevel
 
 
