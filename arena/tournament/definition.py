@@ -26,7 +26,7 @@ from arena.match.players.game_location import check_readable_game
 from arena.match.players.manifest import check_name, claims_problem, load_bot
 from arena.match.players.program_file import uses_botkit
 from arena.sandbox.isolation.levels import choose_isolation
-from arena.tournament.formats.format import FORMATS, format_of
+from arena.tournament.formats.format import FORMATS, formats_of
 from arena.tournament.opening_information import openings_in
 from arena.tournament.tournament_file import CommonKeys, EntrantTable, GameTable, TournamentFile, Variant, variants_of
 
@@ -137,8 +137,7 @@ class _Builder:
         definition = self._build()
         if self.has_entrants and not self.faults:
             with self._collecting():
-                for game in range(len(definition.games)):
-                    format_of(definition, game)
+                formats_of(definition)
         if self.faults:
             raise DefinitionError.of_mistakes(where, self.faults)
         return definition

@@ -17,7 +17,7 @@ from arena.base.until import BUDGETS, Until
 from arena.match.players.manifest import known_by, load_bot
 from arena.store.results.store import Store
 from arena.store.results.values import StoredTournament
-from arena.tournament.formats.format import FORMATS, FixedFormat, Format, format_class, format_of
+from arena.tournament.formats.format import FORMATS, FixedFormat, Format, format_class, format_of, formats_of
 from arena.tournament.opening_information import with_openings
 from arena.tournament.schedule import Scheduler, schedule
 
@@ -351,7 +351,8 @@ def _until(store: Store, stored: StoredTournament, changed: Definition) -> Defin
 def _further_lines(store: Store, stored: StoredTournament, changed: Definition) -> Iterator[ScheduledMatch]:
     scheduler = Scheduler(changed)
     scheduler.continue_after(store.schedule(stored))
-    yield from scheduler.passes(range(stored.definition.encounters, changed.encounters), gone(changed.absences))
+    numbers = range(stored.definition.encounters, changed.encounters)
+    yield from scheduler.passes(formats_of(changed), numbers, gone(changed.absences))
 
 
 def _with_bots(definition: Definition) -> Definition:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 from arena.base.definition import SETTLED, Definition
 from arena.base.records import MatchSpec, ScheduledMatch, Seating
 from arena.base.seeds import derived_seed
-from arena.tournament.formats.format import Pairing, Round, format_of
+from arena.tournament.formats.format import FixedFormat, Format, Pairing, Round, formats_of
 from arena.tournament.openings import openings_of
 
 # Fair seats: who sits where, and who acts right after whom.
@@ -89,11 +90,11 @@ def schedule(definition: Definition) -> Iterator[ScheduledMatch]:
             be played, or the format does not fit.
         GameError: if the rules of a game are wrong.
     """
-    scheduler, planned = Scheduler(definition), format_of(definition)
-    if not planned.needs_results:
-        yield from scheduler.passes(range(definition.encounters))
-    elif (upcoming := planned.next_round()) is not None:
-        yield from scheduler.round_in_all_games(upcoming, planned.encounters_per_round)
+    scheduler, formats = Scheduler(definition), formats_of(definition)
+    if not formats[0].needs_results:
+        yield from scheduler.passes(formats, range(definition.encounters))
+    elif (upcoming := formats[0].next_round()) is not None:
+        yield from scheduler.round_in_all_games(upcoming, formats[0].encounters_per_round)
 
 
 class Scheduler:
@@ -119,16 +120,17 @@ class Scheduler:
         if self._definition.until is not None:  # nobody else asks, and of 1,000 bots all pairs take 130 MB
             self._met[frozenset(seats)] += 1
 
-    def passes(self, numbers: range, absent: frozenset[int] = frozenset()) -> Iterator[ScheduledMatch]:
-        """Yield the matches of passes, counted from 0, of a format whose rounds are known; not of absent entrants."""
+    def passes(
+        self, formats: Sequence[Format[Any]], numbers: range, absent: frozenset[int] = frozenset()
+    ) -> Iterator[ScheduledMatch]:
+        """Yield the matches of passes, counted from 0, in formats whose rounds are known; not of absent entrants."""
         for number in numbers:
-            for game in range(len(self._definition.games)):
-                planned = format_of(self._definition, game)
-                while (upcoming := planned.next_round()) is not None:
+            for game, planned in enumerate(formats):
+                assert isinstance(planned, FixedFormat)
+                for upcoming in planned.rounds():
                     opening = self.round - 1 if planned.has_own_openings else number
                     yield from self.lines((p for p in upcoming.pairings if absent.isdisjoint(p)), game, opening)
                     self.round += 1
-                    planned.add_results(())
 
     def round_in_all_games(self, upcoming: Round, encounters: int) -> Iterator[ScheduledMatch]:
         """Yield the matches of a round in all games, and advance to the next round."""

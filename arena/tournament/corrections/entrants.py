@@ -16,7 +16,7 @@ from arena.sandbox.isolation.levels import choose_isolation
 from arena.store.results.store import Store
 from arena.store.results.values import Correction, CorrectionDetails, taken_out
 from arena.tournament.corrections.corrected_tournament import CorrectedTournament, corrected_tournament, with_entrants
-from arena.tournament.formats.format import format_of
+from arena.tournament.formats.format import formats_of
 from arena.tournament.schedule import Scheduler
 
 
@@ -213,8 +213,8 @@ def _definition_with(corrected: CorrectedTournament, bot: Bot, is_challenger: bo
         names = [shown for shown in names if shown != own] + [own] * is_challenger
         changed = replace(changed, settings={**changed.settings, "challengers": names})
     try:
-        for game in range(len(changed.games)):
-            format_of(changed, game).late_pairings(number)
+        for planned in formats_of(changed):
+            planned.late_pairings(number)
     except DefinitionError as error:
         raise UsageError(f"tournament {name!r}: {error}") from error
     return changed
@@ -232,10 +232,10 @@ def _late_lines(corrected: CorrectedTournament, changed: Definition, number: int
     scheduler = Scheduler(changed)
     scheduler.continue_after(corrected.lines)
     out = taken_out(corrected.stored.corrections) - {number}
+    late = [[p for p in planned.late_pairings(number) if out.isdisjoint(p)] for planned in formats_of(changed)]
     for opening in range(changed.encounters):
-        for game in range(len(changed.games)):
-            pairings = format_of(changed, game).late_pairings(number)
-            yield from scheduler.lines((p for p in pairings if out.isdisjoint(p)), game, opening)
+        for game, pairings in enumerate(late):
+            yield from scheduler.lines(pairings, game, opening)
             scheduler.round += 1
 
 

@@ -329,3 +329,8 @@ def format_of(definition: Definition, game: int = 0) -> Format[Any]:
         )
     planned = ALL_FORMATS[definition.format](field_of(definition, game))
     return planned if definition.until is None else UNTIL["until-decided"](planned.field, planned)
+
+
+def formats_of(definition: Definition) -> list[Format[Any]]:
+    """Return the format of a tournament at its beginning, for each of its games."""
+    return [format_of(definition, game) for game in range(len(definition.games))]
