@@ -26,7 +26,6 @@ from arena.games.checked_game import checked_game
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
 from arena.match.players.entrants import Entrant, bot_of
-from arena.match.players.function_player import isolation_for
 from arena.match.players.game_location import check_readable_game
 from arena.match.players.player import Answer, HumanPlayer, SeatClock, build_request
 from arena.match.players.process_player import ProcessPlayer
@@ -34,7 +33,7 @@ from arena.match.players.program_file import uses_botkit
 from arena.match.referee import Observer
 from arena.match.replay import state_after
 from arena.protocol.messages import Seating
-from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.levels import choose_isolation, isolation_for
 
 MAX_TRIES = 3
 

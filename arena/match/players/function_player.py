@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeVar
@@ -33,8 +33,6 @@ from arena.match.players.player import Answer, Player, wall_limit_seconds
 from arena.protocol import messages
 from arena.protocol.frames import FrameError, decode_body
 from arena.protocol.messages import Request, Seating, Wants, shortened
-from arena.sandbox.isolation.levels import choose_isolation
-from arena.sandbox.isolation.sandbox_policy import Isolation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +40,6 @@ class FunctionBot(Bot):
     """A Python function as a bot: called with the game, the state and the clock, as by ``arena.botkit.run``."""
 
     function: Choose = field(compare=False, repr=False)
-
-
-def isolation_for(bots: Collection[Bot], level: str) -> Isolation:
-    """Return the isolation level for some bots; functions alone need none, so no level is probed for them."""
-    return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(level)
 
 
 # Calls a function of this process, and interrupts it when its time is over.

@@ -24,6 +24,7 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,11 @@ def choose_isolation(wanted: str) -> Isolation:
     if plus and not result.isolation.groups:
         raise UsageError(f"isolation = {wanted!r}: {groups_problem(result)}; without '+cgroup' limits are per process")
     return result.isolation
+
+
+def isolation_for(bots: Collection[Bot], wanted: str) -> Isolation:
+    """Return the isolation for some bots; Python functions alone need none, so no level is probed for them."""
+    return Isolation() if bots and all(bot.is_function for bot in bots) else choose_isolation(wanted)
 
 
 def groups_problem(result: ProbeResult) -> str:

@@ -20,8 +20,8 @@ from arena.base.live_match import LiveMatch
 from arena.base.records import Bot
 from arena.match.bot_pool import BotPool
 from arena.match.players.building import build_bots
-from arena.match.players.function_player import isolation_for
 from arena.sandbox.isolation.launcher import kept_on
+from arena.sandbox.isolation.levels import isolation_for
 from arena.tournament.executors.executor import Executor, Job, JobResult, Playing, WorkQueue
 from arena.tournament.executors.worker import LiveWeight, play_spec
 from arena.tournament.executors.worker_start import CoreLocks, JoinedLog, workers_that_fit
