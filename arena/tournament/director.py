@@ -14,7 +14,7 @@ from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 
 from arena.base.definition import Definition
-from arena.base.errors import StoreError, UsageError, expect
+from arena.base.errors import UsageError, expect
 from arena.base.records import Bot, Fault, MatchRecord, ScheduledMatch
 from arena.store.results.statements import record_from
 from arena.store.results.store import Store
@@ -81,12 +81,7 @@ def run_tournament(
             ' executor="in-process"'
         )
     with store.lock(definition.name):
-        resumed = create_or_resume(definition, store)
-        if bots is not None and not set(playing_bots(*resumed)) <= set(bots):
-            raise StoreError(
-                f"tournament {definition.name!r} was corrected while its bots were built; nothing was played:"
-                " run it again"
-            )
+        resumed = create_or_resume(definition, store, bots)
         store.retry_for(STORE_RETRY_SECONDS)
         try:
             run = Run(resumed, store, executor, listener, refresh, control or RunControl())

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.base.definition import Definition, bot_from_json, bot_identity, gone
 from arena.base.enums import CorrectionKind
-from arena.base.errors import BotDefinitionError, DefinitionError, UsageError
+from arena.base.errors import BotDefinitionError, DefinitionError, StoreError, UsageError
 from arena.base.records import Bot, ScheduledMatch
 from arena.base.text import counted, toml_value
 from arena.base.until import BUDGETS, Until
@@ -143,12 +143,31 @@ def playing_bots(definition: Definition, kind: type[Format[Any]], stored: Stored
     return tuple(definition.entrants[k] for k in sorted(set(paired) - definition.gone))
 
 
-def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, type[Format[Any]], StoredTournament]:
-    """Find the tournament in the store, or create it there with its schedule; return the same as above."""
+def create_or_resume(
+    definition: Definition, store: Store, built: Collection[Bot] | None = None
+) -> tuple[Definition, type[Format[Any]], StoredTournament]:
+    """Find the tournament in the store, or create it there with its schedule; return the same as above.
+
+    Args:
+        built: the bots that were built to play it; None if it may be played by any.
+
+    Raises:
+        DefinitionError: if the store has another tournament of this name.
+        StoreError: if a bot that is to play was not built, because of a correction.
+    """
     definition, kind, stored = brought_up_to_date(definition, store)
+    if built is not None and not set(playing_bots(definition, kind, stored)) <= set(built):
+        raise StoreError(
+            f"tournament {definition.name!r} was corrected while its bots were built; nothing was played: run it again"
+        )
     if stored is None:
         definition = with_openings(definition, kind)
         return definition, kind, store.create_tournament(definition, schedule(definition))
+    _require_same(definition, kind, stored)
+    return definition, kind, _with_changes(stored, definition, store)
+
+
+def _require_same(definition: Definition, kind: type[Format[Any]], stored: StoredTournament) -> None:
     differing = differences(stored.definition.identity(), definition.identity(), kind.open_entry)
     if differing:
         more = f" and {len(differing) - MAX_NAMED} more" if len(differing) > MAX_NAMED else ""
@@ -156,20 +175,21 @@ def create_or_resume(definition: Definition, store: Store) -> tuple[Definition, 
             f"tournament {definition.name!r} is in the store with {stored.recorded} matches recorded, and differs in"
             f" {', '.join(differing[:MAX_NAMED])}{more}; {_advice(differing, stored.definition, definition)}"
         )
-    if definition.until != stored.definition.until:  # in its budget
-        store.reopen(stored, definition)
-        stored = store.tournament(definition.name)
-    if len(definition.entrants) > len(stored.definition.entrants):
-        store.change_definition(stored, definition)
-        stored = store.tournament(definition.name)
+
+
+def _with_changes(stored: StoredTournament, definition: Definition, store: Store) -> StoredTournament:
+    """Return a stored tournament after storing what differs in a definition that is the same tournament."""
     before, now = (
         [(bot.directory, bot.own_files) for bot in each.entrants] for each in (stored.definition, definition)
     )
-    if now != before:  # the bots have moved, or come from another machine
+    if definition.until != stored.definition.until or len(now) > len(before):  # another budget, or new entrants
+        store.change_definition(stored, definition)
+    elif now != before:  # the bots have moved, or come from another machine
         moved = replace(stored.definition, entrants=definition.entrants)
         store.change_definition(stored, moved, may_be_finished=True)
-        stored = store.tournament(definition.name)
-    return definition, kind, stored
+    else:
+        return stored
+    return store.tournament(stored.name)
 
 
 def _with_stored_digests(definition: Definition, stored: Definition) -> Definition:
@@ -303,7 +323,7 @@ def extended(
         if new_count == definition.encounters and stored.finished_at is None:
             return definition
         changed = replace(definition, encounters=new_count)
-        store.reopen(stored, changed, _further_lines(store, stored, changed))
+        store.change_definition(stored, changed, lines=list(_further_lines(store, stored, changed)))
         return changed
 
 
@@ -344,7 +364,7 @@ def _until(store: Store, stored: StoredTournament, changed: Definition) -> Defin
     if stored.definition.until is None:
         _require_finished(stored)
     if changed.until != stored.definition.until:
-        store.reopen(stored, changed)
+        store.change_definition(stored, changed)
     return changed
 
 

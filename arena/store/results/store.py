@@ -129,32 +129,27 @@ class Store(RecordReader, WholeDatabase):
 
         self._database.write(extend, again=extend_once)
 
+    @writes
     def change_definition(
-        self, tournament: StoredTournament, definition: Definition, *, may_be_finished: bool = False
+        self,
+        connection: Connection,
+        tournament: StoredTournament,
+        definition: Definition,
+        *,
+        lines: Sequence[ScheduledMatch] = (),
+        may_be_finished: bool = False,
     ) -> None:
-        """Replace the definition of a ladder whose entrants change, or of a tournament whose bots have moved.
+        """Replace the definition of a tournament, with more matches in its schedule: all of it, or nothing.
 
-        Afterwards it is not finished, except where it may be.
+        Afterwards it is not finished, except where it may be, as its bots have only moved.
         """
+        number = tournament.number
         values = {"definition": as_json(definition.to_json())} | ({} if may_be_finished else {"finished_at": None})
-        self._update(tournament, values, EventKind.DEFINITION)
-
-    def reopen(
-        self, tournament: StoredTournament, definition: Definition, lines: Iterable[ScheduledMatch] = ()
-    ) -> None:
-        """Let a tournament go on under another definition, with more matches in its schedule: all of it, or nothing."""
-        values = {"definition": as_json(definition.to_json()), "finished_at": None}
-        change = tournaments.update().where(tournaments.c.id == tournament.number).values(**values)
-        last = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == tournament.number)
-        added = list(lines)
-
-        def reopen(connection: Connection) -> None:
-            connection.execute(change)
-            if added and (connection.execute(last).scalar() or 0) < added[0].match:
-                insert_lines(connection, tournament.number, added)
-            add_event(connection, tournament.number, EventKind.DEFINITION)
-
-        self._database.write(reopen)
+        connection.execute(tournaments.update().where(tournaments.c.id == number).values(**values))
+        last = select(func.max(matches.c.match, type_=Integer)).where(matches.c.tournament_id == number)
+        if lines and (connection.execute(last).scalar() or 0) < lines[0].match:
+            insert_lines(connection, number, lines)
+        add_event(connection, number, EventKind.DEFINITION)
 
     def set_finished(self, tournament: StoredTournament, is_finished: bool) -> None:
         """Store whether no round follows."""

@@ -305,7 +305,7 @@ def test_what_was_committed_before_the_line_broke_is_not_written_twice(at_server
 @on_both
 def test_a_tournament_that_is_extended_twice_in_the_same_way_has_its_further_matches_once(store, tournament):
     for _ in range(2):
-        store.reopen(tournament, definition(encounters=9), [replace(line(11), round=2)])
+        store.change_definition(tournament, definition(encounters=9), lines=[replace(line(11), round=2)])
     assert sum(1 for found in store.schedule(tournament) if found.match == 11) == 1
 
 
