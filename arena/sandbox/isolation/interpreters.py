@@ -157,40 +157,46 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
     if not program:
         return ResolvedProgram(())
     own = tuple(os.path.realpath(file) for file in own)
-    base = own[0] if own and os.path.isdir(own[0]) else os.path.dirname(own[0]) if own else "/"
-    needed: set[str] = set()
-    looked_at = set() if "/" in program else {*path.split(os.pathsep)}
+    first = own[0] if own else "/"
+    base = first if os.path.isdir(first) else os.path.dirname(first)
+    needed, looked_at = set[str](), set[str]()
     refused, is_systems = "", False
-    if "/" in program:
-        waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
-    else:
+    waiting = [(_NamedBy.BOT if submitted else _NamedBy.COMMAND, program)]
+    if "/" not in program:
+        looked_at |= {*path.split(os.pathsep)}
         waiting = [(_named_by_path(file, submitted), file) for file in _on_path(program, path)]
     for _ in range(_MAX_STEPS):
         if not waiting:
             break
         named_by, name = waiting.pop()
-        file = _program_file(os.path.join(base, name))
-        looked_at |= {file or os.path.abspath(os.path.join(base, name)), *_path_of_env(file, path)}
+        location = os.path.join(base, name)
+        file = _program_file(location)
         if file is None:
-            location = os.path.abspath(os.path.join(base, name))
+            location = os.path.abspath(location)
+            looked_at.add(location)
             if submitted and named_by is _NamedBy.BOT and not is_below(location, (*own, *SYSTEM, *arena_python())):
                 refused = refused or location
             continue
-        if is_below(_canonical(file), own):
-            waiting += [(_NamedBy.BOT, other) for other in (*_link(file), *_interpreter(file))]
-            waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
-            continue
-        if is_below(file, own):  # through a link to a directory
-            named_by = _NamedBy.BOT
-        granted = _granted(file, named_by)
-        if granted is None:
-            refused = refused or file
-            continue
-        needed |= granted.paths
-        looked_at.add(os.path.dirname(os.path.dirname(file)))
-        is_systems |= is_below(_canonical(file), SYSTEM)
-        waiting += [(granted.names_as, other) for other in (*_link(file), *_interpreter(file), *_base_of_venv(file))]
-        waiting += [(_NamedBy.SYSTEM, other) for other in _started_by_env(file, path)]
+        looked_at.add(file)
+        words = _first_line(file)
+        is_by_env = words[:1] and words[0] in _ENV  # which searches PATH
+        if is_by_env:
+            looked_at |= {*path.split(os.pathsep)}
+        names_as, others = _NamedBy.BOT, [*_link(file), *words[:1]]
+        if not is_below(_canonical(file), own):
+            if is_below(file, own):  # through a link to a directory
+                named_by = _NamedBy.BOT
+            granted = _granted(file, named_by)
+            if granted is None:
+                refused = refused or file
+                continue
+            needed |= granted.paths
+            looked_at.add(os.path.dirname(os.path.dirname(file)))
+            is_systems |= is_below(_canonical(file), SYSTEM)
+            names_as = granted.names_as
+            others += _base_of_venv(file)
+        waiting += [(names_as, other) for other in others]
+        waiting += [(_NamedBy.SYSTEM, other) for other in (_started_by_env(words, path) if is_by_env else ())]
     return ResolvedProgram(tuple(sorted(needed)), refused, is_systems, tuple(sorted(looked_at)))
 
 
@@ -332,22 +338,11 @@ def _first_line(file: str) -> list[str]:
     return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
 
 
-def _interpreter(file: str) -> Iterator[str]:
-    yield from _first_line(file)[:1]
-
-
-def _started_by_env(file: str, path: str) -> Iterator[str]:
+def _started_by_env(words: list[str], path: str) -> Iterator[str]:
     """Yield the program on PATH that ``env`` will start, unless its name has a slash."""
-    words = _first_line(file)
-    if words[:1] and words[0] in _ENV:
-        name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
-        if name and "/" not in name:
-            yield from _on_path(name, path)
-
-
-def _path_of_env(file: str | None, path: str) -> list[str]:
-    """Return the directories of PATH, if ``env`` will search them for a program."""
-    return path.split(os.pathsep) if file is not None and _first_line(file)[:1] and _first_line(file)[0] in _ENV else []
+    name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+    if name and "/" not in name:
+        yield from _on_path(name, path)
 
 
 def _base_of_venv(file: str) -> Iterator[str]:
