@@ -306,7 +306,7 @@ def extend_command(
     --until-decided, pairs play on while it is open which of the two bots is better, and the tournament ends once that
     is decided, or certain to make no difference. After Ctrl-C or a crash, the same command resumes.
     """
-    from arena.tournament.resumption import extended
+    from arena.tournament.extension import extended
 
     if until and not until_decided:
         raise UsageError(f"--until {until[0]}: expected --until-decided with it")

@@ -28,8 +28,9 @@ from arena.base.until import Until
 from arena.cli.group import run
 from arena.store.results.states import state_of
 from arena.tournament.director import run_tournament
+from arena.tournament.extension import extended
 from arena.tournament.formats.format import format_of
-from arena.tournament.resumption import create_or_resume, extended
+from arena.tournament.resumption import create_or_resume
 from arena.tournament.rounds import played_format
 from arena.tournament.schedule import schedule
 from arena.tournament.transfer.merging import merge_home
