@@ -34,19 +34,17 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     entered = (c.details.entrant for c in stored.corrections if c.kind is CorrectionKind.ENTER)
     late = frozenset(k for k in entered if k is not None)
     numbers = _numbers_by_label(stored, late)
-    entrant_of = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
-    if len(entrant_of) + len(late) != len(corrected.entrants):
+    given = dict(enumerate(bot for bot in definition.entrants if bot.label not in numbers))
+    if len(given) + len(late) != len(corrected.entrants):
         return definition
-    entrant_of |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
-    earlier = _replaced_bots(stored)
-
-    def corrected_bot(k: int) -> Bot:
-        return corrected.entrants[k] if k in corrected.gone else unchanged(corrected.entrants[k])
-
-    entrants = [
-        entrant_of[k] if k in entrant_of and bot_identity(entrant_of[k]) not in earlier.get(k, ()) else corrected_bot(k)
-        for k in range(len(corrected.entrants))
-    ]
+    given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
+    replaced, gone = _replaced_bots(stored), corrected.gone
+    entrants = []
+    for k, bot in enumerate(corrected.entrants):
+        if k in given and bot_identity(given[k]) not in replaced.get(k, ()):
+            entrants.append(given[k])
+        else:
+            entrants.append(bot if k in gone else unchanged(bot))
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings
     return replace(definition, entrants=tuple(entrants), settings=settings)
