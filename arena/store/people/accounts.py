@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, select, type_coerce
+from sqlalchemy import Connection, Row, Select, delete, exists, func, or_, select, type_coerce
 
 from arena.base.errors import InvitationError, RosterError, UnknownNameError, UsageError
 from arena.base.names import check_reason
@@ -355,10 +355,18 @@ class Invitations(TimedRepository):
         return row
 
     def _usable_invitations(self) -> Select[Any]:
+        """Return the query of the invitations that can be used, with the names of those they are for.
+
+        Whoever loses the account or the role may have made one a moment later, by a request that was being answered.
+        """
+        maker = people.alias()
+        is_for_author = (maker.c.role == Role.DIRECTOR) & (invitations.c.role == Role.AUTHOR)
+        may_give = maker.c.closed_at.is_(None) & or_(maker.c.role == Role.OPERATOR, is_for_author)
         return (
             select(invitations, type_coerce(people.c.name, OptionalString).label("name"))
             .outerjoin(people)
             .where(invitations.c.used_at.is_(None), invitations.c.expires_at > self._clock.text())
+            .where(~exists().where(maker.c.name == invitations.c.made_by, ~may_give))
         )
 
 

@@ -1,3 +1,4 @@
+import contextlib
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -157,6 +158,29 @@ def test_the_invitations_that_somebody_made_end_with_the_role(store, ada, eve, c
         with pytest.raises(UsageError, match="was used, or has expired"):
             store.invitations.find(secret)
     assert store.invitations.find(other).made_by == "eve"
+
+
+@pytest.mark.parametrize(
+    ("role", "change", "given", "is_usable"),
+    [
+        (Role.DIRECTOR, None, Role.AUTHOR, True),
+        (Role.DIRECTOR, None, Role.OPERATOR, False),
+        (Role.OPERATOR, None, Role.OPERATOR, True),
+        (Role.OPERATOR, Role.DIRECTOR, Role.OPERATOR, False),
+        (Role.OPERATOR, Role.AUTHOR, Role.AUTHOR, False),
+        (Role.OPERATOR, "closed", Role.AUTHOR, False),
+    ],
+)
+def test_an_invitation_made_a_moment_after_its_maker_lost_the_role_is_none(store, role, change, given, is_usable):
+    store.accounts.add("mia", role, BY)
+    if change == "closed":
+        store.accounts.close("mia", BY, "why")
+    elif change is not None:
+        store.accounts.set_role("mia", change, BY, "why")
+    secret = store.invitations.invite(given, "mia", 1)
+    assert len(store.invitations.all()) == is_usable
+    with contextlib.nullcontext() if is_usable else pytest.raises(InvitationError):
+        store.invitations.accept(secret, "mallory", "hash")
 
 
 @on_both
