@@ -40,11 +40,11 @@ def with_corrections(definition: Definition, stored: StoredTournament) -> Defini
     given |= {numbers[bot.label]: bot for bot in definition.entrants if bot.label in numbers}
     replaced, gone = _replaced_bots(stored), corrected.gone
     entrants = []
-    for k, bot in enumerate(corrected.entrants):
+    for k, current in enumerate(corrected.entrants):
         if k in given and bot_identity(given[k]) not in replaced.get(k, ()):
             entrants.append(given[k])
         else:
-            entrants.append(bot if k in gone else unchanged(bot))
+            entrants.append(current if k in gone else unchanged(current))
     earlier_settings = [c.details.settings for c in stored.corrections]
     settings = corrected.settings if definition.settings in earlier_settings else definition.settings
     return replace(definition, entrants=tuple(entrants), settings=settings)
@@ -213,17 +213,17 @@ def _advice(differing: Sequence[str], stored: Definition, given: Definition) -> 
             return f"{extend} --encounters {given.encounters} plays those that are missing"
         if before is not None and now is not None:
             names = [field.name for field in fields(Until) if field.name not in BUDGETS]
-            unlike = {name: value for name in names if (value := getattr(before, name)) != getattr(now, name)}
             keys = [
-                f"no {name}" if value is None else f"{name} = {toml_value(value)}" for name, value in unlike.items()
+                f"no {name}" if value is None else f"{name} = {toml_value(value)}"
+                for name in names
+                if (value := getattr(before, name)) != getattr(now, name)
             ]
             resumed = f"with {', '.join(keys)} the file resumes it, and"
             return f"{resumed} {extend} --until-decided --until KEY=VALUE changes a key; else {advice}"
         if now is not None:
             return f"{extend} --until-decided lets it play on until it is decided"
-        if before is not None:
-            return f"{extend} --until-decided resumes it if it was extended; else {advice}"
-        how = f"encounters = {stored.encounters} in the file, or {extend} --encounters {stored.encounters}"
+        fixed = f"encounters = {stored.encounters} in the file, or {extend} --encounters {stored.encounters}"
+        how = fixed if before is None else f"{extend} --until-decided"
         return f"{how} resumes it if it was extended; else {advice}"
     if all(name.startswith("the bot ") for name in differing):
         return f"{advice}, or give the entrant its new files (arena correct replace)"
