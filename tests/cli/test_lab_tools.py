@@ -309,6 +309,31 @@ def test_what_is_known_is_said_before_each_round(tune):
     assert f"test: 8 fresh encounters of the start with the result, {result}" in lines
 
 
+@pytest.mark.parametrize(
+    ("parameter", "more", "is_said"),
+    [("rolouts", [], True), ("score_weight", [], False), ("x", ["--args", "{x}"], False)],
+)
+def test_a_parameter_that_the_program_does_not_mention_is_named_before_anything_is_played(
+    tune, parameter, more, is_said
+):
+    few = [
+        "--game",
+        "differences",
+        "-o",
+        "size=4",
+        "--encounters",
+        "1",
+        "--rounds",
+        "1",
+        "--test-encounters",
+        "8",
+        "-q",
+    ]
+    err = tune(MCTS, *few, "--param", f"{parameter}=1..3", *more)[2]
+    assert ("the program of mcts does not mention 'rolouts'; a bot may ignore" in err) == is_said
+    assert ("does not mention" in err) == is_said
+
+
 @pytest.mark.slow
 def test_a_bot_that_has_changed_is_rejected_in_a_short_sentence(tune, tmp_path):
     bot = tmp_path / "mine.py"

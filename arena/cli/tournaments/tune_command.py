@@ -27,6 +27,7 @@ from arena.cli.terminal.conditions import conditions
 from arena.cli.terminal.options import A_PATH, WholeNumber, json_option, quiet_option
 from arena.cli.terminal.streams import INTERRUPTED
 from arena.cli.tournaments.compare_command import check_programs, experiment_options, played, report_stopped
+from arena.match.players.program_file import unmentioned
 
 if TYPE_CHECKING:
     from arena.base.definition import Definition
@@ -185,7 +186,11 @@ def tune_command(
         test_encounters=test_encounters,
         rng_seed=rng_seed,
     )
-    rounds_of = _Rounds(find_bots([bot])[0], template, plan, quiet or as_json, executor)
+    found = find_bots([bot])[0]
+    for unknown in unmentioned(found, [] if args else [parameter.name for parameter in parameters]):
+        notice = f"the program of {found.name} does not mention {unknown!r}; a bot may ignore an argument unknown to it"
+        click.echo(printable(f"arena: {notice}"), err=True)
+    rounds_of = _Rounds(found, template, plan, quiet or as_json, executor)
     base = base_definition(rounds_of.variant(plan.start), conditions(like, game, options), name=name)
     warn_of_weak_isolation(base.isolation)
     with open_home() as arena_home:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 from arena.base.records import Bot
@@ -16,6 +17,13 @@ def uses_botkit(bot: Bot) -> bool:
     """Return whether a bot is written with ``arena.botkit``, so that its author never sees bytes."""
     texts = (_head(path) for path in _program_files(bot) if path.suffix == ".py")
     return any(b"arena.botkit" in text for text in texts)
+
+
+def unmentioned(bot: Bot, names: Iterable[str]) -> list[str]:
+    """Return those names that the source of a bot's program has neither with _ nor with -; none if it has no source."""
+    heads = [_head(path).replace(b"-", b"_") for path in _program_files(bot)]
+    sources = [head for head in heads if b"\0" not in head]
+    return [name for name in names if sources and not any(name.encode() in source for source in sources)]
 
 
 def exists(path: Path) -> bool:
