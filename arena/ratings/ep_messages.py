@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arena.ratings.distributions import Floats, hazard, normal_cdf
 from arena.ratings.environment import CERTAIN, ppf
 from arena.ratings.pair_graph import PairGraph, Rows, SparseGaussian
-from arena.ratings.result_arrays import NO_PAIRS, DistinctResults
+from arena.ratings.result_arrays import NO_PAIRS, DistinctResults, Integers
 
 # A message is a Gaussian factor exp(-pi s^2 / 2 + tau s) from a result to the strength s of one of its bots, relative
 # to the prior's mean.
@@ -61,6 +61,22 @@ class MultiwayMessages:
         self.truncations: Floats | None = None
 
 
+class LikelihoodTerms(NamedTuple):
+    """The Gaussian likelihood terms of all distinct results with the same number of players.
+
+    Attributes:
+        members: the numbers of the bots, shape (results, players).
+        precision: shape (results, players, players).
+        shift: shape (results, players).
+        occurrences: how often each result occurred, shape (results,).
+    """
+
+    members: NDArray[np.intp]
+    precision: Floats
+    shift: Floats
+    occurrences: Floats
+
+
 class JointGaussian:
     """The Gaussian of all strengths together: the prior times the likelihood terms of the results."""
 
@@ -70,9 +86,9 @@ class JointGaussian:
         self._precision[:: bots + 1] = prior_pi
         self.shift = np.zeros(bots)
 
-    def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
+    def add_pairs(self, first: Integers, second: Integers, precision: Floats, shift: Floats) -> None:
         """Multiply by the terms of matches of two, in the difference of their strengths, each times its occurrences."""
-        size, first, second = self._size, pairs.first, pairs.second
+        size = self._size
         between = np.bincount(first * size + second, precision, size * size).reshape(size, size)
         self.precision[:] -= between
         self.precision[:] -= between.T
@@ -105,11 +121,11 @@ class SparseJoint:
         self._shift = np.zeros(graph.bots)
         self._pair_of = iter(graph.pair_of)
 
-    def add_pairs(self, pairs: PairwiseMessages, precision: Floats, shift: Floats) -> None:
+    def add_pairs(self, first: Integers, second: Integers, precision: Floats, shift: Floats) -> None:
         """Multiply by the terms of matches of two, before all others; see ``JointGaussian``."""
         size = self._graph.bots
         self._weight += np.bincount(next(self._pair_of), precision, len(self._weight))
-        self._shift += np.bincount(pairs.first, shift, size) - np.bincount(pairs.second, shift, size)
+        self._shift += np.bincount(first, shift, size) - np.bincount(second, shift, size)
 
     def add(self, members: NDArray[np.intp], precision: Floats, shift: Floats, count: Floats) -> None:
         """Multiply by the terms of matches of three or more, those of fewer players first."""

@@ -220,15 +220,12 @@ def _limit_of_bootstrap(
     """Return draws from the normal distribution that has the covariance of such a mixture."""
     size, counts = len(encounters.names), encounters.occurrences
     leaves_out = len(counts) <= MAX_LEFT_OUT
-    terms = _terms(posterior, leaves_out)
-    products, total, seats = np.zeros(size * size), np.zeros(size), 0.0
-    for first in range(0, len(counts), KINDS_AT_A_TIME):
-        pulls = _pulls(encounters, terms, posterior.covariance if leaves_out else None, first)
-        total += np.bincount(pulls.bot, counts[pulls.kind] * pulls.value, size)
-        seats += float(counts[pulls.kind].sum())
-        _add_products(products, counts, pulls, size)
-    mixed = products.reshape(size, size)
-    mixed -= np.outer(total, total) / counts.sum()
+    rivals = None if leaves_out else posterior.pulls_of_rivals(encounters)
+    if rivals is not None:
+        mixed, total, seats = rivals.precision, rivals.shift, 2.0 * float(counts.sum())
+    else:
+        mixed, total, seats = _sums_of_pulls(encounters, posterior, leaves_out)
+    mixed -= np.outer(total, total / counts.sum())
     mixed[np.diag_indices(size)] += width**-2
     weight = _weight_of_encounters(seats / size)
     mixed *= weight
@@ -238,6 +235,19 @@ def _limit_of_bootstrap(
     for first in range(0, DRAWS, DRAWS_AT_A_TIME):
         draws[first : first + DRAWS_AT_A_TIME] = draws[first : first + DRAWS_AT_A_TIME] @ step
     return draws
+
+
+def _sums_of_pulls(encounters: EncounterArrays, posterior: Posterior, leaves_out: bool) -> tuple[Floats, Floats, float]:
+    """Return the sum of the products of the pulls at each two bots, that of the pulls at each, and the bots' number."""
+    size, counts = len(encounters.names), encounters.occurrences
+    terms = _terms(posterior, leaves_out)
+    products, total, seats = np.zeros(size * size), np.zeros(size), 0.0
+    for first in range(0, len(counts), KINDS_AT_A_TIME):
+        pulls = _pulls(encounters, terms, posterior.covariance if leaves_out else None, first)
+        total += np.bincount(pulls.bot, counts[pulls.kind] * pulls.value, size)
+        seats += float(counts[pulls.kind].sum())
+        _add_products(products, counts, pulls, size)
+    return products.reshape(size, size), total, seats
 
 
 def _weight_of_encounters(encounters: float) -> float:

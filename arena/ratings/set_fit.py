@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, MU, SIGMA, Environment, Rating, ppf
 from arena.ratings.ep_messages import (
     JointGaussian,
+    LikelihoodTerms,
     MultiwayMessages,
     PairwiseMessages,
     SparseJoint,
@@ -45,24 +45,7 @@ BLOCK = 16_384
 MAX_POLISHED_RESULTS = 1000
 """With more distinct results of three or more bots the package, a third of a millisecond each, is left out at last."""
 
-
 Joint = JointGaussian | SparseJoint
-
-
-class LikelihoodTerms(NamedTuple):
-    """The Gaussian likelihood terms of all distinct results with the same number of players.
-
-    Attributes:
-        members: the numbers of the bots, shape (results, players).
-        precision: shape (results, players, players).
-        shift: shape (results, players).
-        occurrences: how often each result occurred, shape (results,).
-    """
-
-    members: NDArray[np.intp]
-    precision: Floats
-    shift: Floats
-    occurrences: Floats
 
 
 class SetFit:
@@ -70,6 +53,10 @@ class SetFit:
 
     Strengths are kept relative to the prior's mean, which the likelihood does not see. The messages are kept, so that
     another run with a slightly different prior or draw probability takes a sweep or two.
+
+    Attributes:
+        swept_pairs: precision and shift of the terms of results of two in the last sweep, each times its occurrences;
+            not of large fields.
     """
 
     def __init__(
@@ -84,6 +71,7 @@ class SetFit:
         self._rows = self._graph.rows() if len(names) > MAX_DENSE_BOTS else None
         self._ties = Ties(results, self._graph)
         self._prior_pi = 0.0
+        self.swept_pairs = np.zeros((2, 0))
         self._pi, self._tau = np.zeros(len(self.names)), np.zeros(len(self.names))
 
     def run(self, draw_probability: float, sigma: float = SIGMA, tolerance: float = TOLERANCE) -> dict[str, Rating]:
@@ -171,7 +159,7 @@ class SetFit:
         pairs = self._pairwise
         if len(pairs.count):
             precision, shift = self.pair_terms()
-            joint.add_pairs(pairs, precision * pairs.count, shift * pairs.count)
+            joint.add_pairs(pairs.first, pairs.second, precision * pairs.count, shift * pairs.count)
         for messages in self._multiway:
             terms = self._terms_of_more(messages)
             joint.add(terms.members, terms.precision, terms.shift, terms.occurrences)
@@ -187,7 +175,8 @@ class SetFit:
         pairs, size = self._pairwise, len(self.names)
         if not len(pairs.count):
             return
-        precision, shift = np.empty(len(pairs.count)), np.empty(len(pairs.count))
+        self.swept_pairs = np.zeros((2, 0))  # frees those of the last sweep
+        precision, shift = terms = np.empty((2, len(pairs.count)))
         for block in _blocks(len(pairs.count)):
             (mean, other_mean), (variance, other_variance) = self._cavities_of_pairs(block)
             own, pull = self._terms_in(block, mean, other_mean, variance + other_variance)
@@ -202,7 +191,8 @@ class SetFit:
                 pairs.pi[side, block], pairs.tau[side, block] = pi, tau
                 totals[0][:] += np.bincount(members, pi * count, size)
                 totals[1][:] += np.bincount(members, tau * count, size)
-        joint.add_pairs(pairs, precision, shift)
+        joint.add_pairs(pairs.first, pairs.second, precision, shift)
+        self.swept_pairs = self.swept_pairs if self.is_large else terms
 
     def _cavities_of_pairs(self, block: slice) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Return means and variances of the beliefs about both bots of some results without these results."""
@@ -258,8 +248,9 @@ class SetFit:
         members = messages.members[row]
         mean, variance = self._cavities(members, messages.pi[row], messages.tau[row])
         environment = self._environment
-        pairs = zip(mean.tolist(), np.sqrt(variance).tolist(), strict=True)
-        teams = [(environment.create_rating(m, s),) for m, s in pairs]
+        teams = [
+            (environment.create_rating(*own),) for own in zip(mean.tolist(), np.sqrt(variance).tolist(), strict=True)
+        ]
         rated = environment.rate(teams, ranks=messages.ranks[row].tolist(), min_delta=1e-8)
         posterior_pi = np.array([rating.sigma**-2 for (rating,) in rated])
         posterior_tau = posterior_pi * np.array([rating.mu for (rating,) in rated])

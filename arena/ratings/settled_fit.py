@@ -22,6 +22,7 @@ from arena.ratings.environment import MU, SIGMA
 from arena.ratings.ep_messages import MAX_DRAW_PROBABILITY, MIN_DRAW_PROBABILITY, JointGaussian
 from arena.ratings.extrapolation import Extrapolation
 from arena.ratings.large_field import TOLERANCES, SparsePosterior
+from arena.ratings.result_arrays import EncounterArrays
 from arena.ratings.set_fit import Joint, SetFit
 
 IMAGINARY_BOTS = 3.0
@@ -85,6 +86,31 @@ class Posterior:
             narrow = self.covariance.astype(np.float32)
             self._square = (narrow @ narrow).astype(np.float64)
         return self.trace() - float(np.vdot(self._square, joint.precision - self.precision))
+
+    def pulls_of_rivals(self, encounters: EncounterArrays) -> JointGaussian | None:
+        """Return how kinds of encounters pull, if the matches of each are between the same two bots; otherwise None.
+
+        Returns:
+            A Gaussian whose precision matrix is the sum of the products of the pulls at each two bots, and whose shift
+            is the sum of the pulls at each.
+        """
+        kind, result, (of_pairs, *others) = encounters.kind, encounters.result, encounters.results
+        if others or of_pairs.players > 2:
+            return None
+        winner, loser = of_pairs.members.T
+        size = len(self.mean)
+        pair = (np.minimum(winner, loser) * size + np.maximum(winner, loser)).astype(np.int32)[result]
+        begins = np.diff(kind, prepend=-1) != 0
+        if (~begins[1:] & (pair[1:] != pair[:-1])).any():
+            return None
+        first, second = np.divmod(pair[begins].astype(np.int64), size)
+        precision, shift = self.fit.swept_pairs
+        own = (shift - precision * (self.mean[winner] - self.mean[loser])) / of_pairs.counts
+        pull = np.bincount(kind, np.where(winner < loser, own, -own)[result]).astype(np.float64, copy=False)
+        total = np.asarray(pull * encounters.occurrences)
+        sums = JointGaussian(size, 0.0)
+        sums.add_pairs(first, second, pull * total, total)
+        return sums
 
 
 def inverse(matrix: Floats) -> Floats:
