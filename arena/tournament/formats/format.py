@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections import UserDict
+from collections import UserDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
@@ -229,26 +230,22 @@ class FixedFormat(Format[SettingsT]):
 
     needs_results = False
 
-    def __init__(self, field: Field[SettingsT]) -> None:
-        super().__init__(field)
-        self._rounds: Iterator[Round] | None = None
-        self._next: Round | None = None
-
     @abstractmethod
     def rounds(self) -> Iterator[Round]:
         """Yield the rounds of a pass, which has one encounter of each pairing."""
 
+    @cached_property
+    def _coming(self) -> deque[Round]:
+        return deque(self.rounds())
+
     def next_round(self) -> Round | None:
         """Return the next round of the pass."""
-        if self._rounds is None:
-            self._rounds = self.rounds()
-            self._next = next(self._rounds, None)
-        return self._next
+        return self._coming[0] if self._coming else None
 
     def add_results(self, meetings: Sequence[Meeting]) -> None:
         """Move on to the next round; the results make no difference."""
-        if self.next_round() is not None and self._rounds is not None:
-            self._next = next(self._rounds, None)
+        if self._coming:
+            self._coming.popleft()
 
 
 # The table of formats, and the format of a definition.
