@@ -246,9 +246,11 @@ def test_completely_ordered_fields_settle_at_the_solution_of_their_equations(bot
     assert [rating.mu for rating in rated.values()] == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize(("bots", "wins"), [(8, 1), (12, 50), (20, 2), (20, 2500), (40, 1)])
-def test_completely_ordered_fields_settle_soon(bots, wins, monkeypatch):
-    monkeypatch.setattr("arena.ratings.settled_fit.MAX_SWEEPS", 600)
+@pytest.mark.parametrize(
+    ("bots", "wins", "sweeps"), [(8, 1, 250), (12, 50, 300), (20, 2, 250), (20, 2500, 600), (40, 1, 400)]
+)
+def test_completely_ordered_fields_settle_soon(bots, wins, sweeps, monkeypatch):
+    monkeypatch.setattr("arena.ratings.settled_fit.MAX_SWEEPS", sweeps)
     assert fit_encounters(ordered(bots, wins)).is_settled
 
 
