@@ -1,4 +1,4 @@
-"""The rules for names, versions and reasons, so that people can tell them apart."""
+"""The rules for names, versions and reasons, so that people can tell them apart; where external games are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standings and leaderboards: pure functions of results, whose order makes no difference."""
+"""The lines of a table, of a tournament or of a game: pure functions of results, whose order makes no difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plots of a tournament in the store, and of a tuning."""
+"""The plots of a tournament in the store, and of a tuning; ``plots.py`` draws them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from arena.store.home import ArenaHome
 from arena.store.results.match_records import Records
 from arena.store.results.values import StoredTournament
 from arena.tournament.tuning import Trial, TuningResult
-
-# From a tournament in the store to its plots.
 
 
 @dataclass(frozen=True, slots=True)
