@@ -173,7 +173,7 @@ def run_service(parent: int, niceness: int, work: Callable[[], None]) -> int:
 
 
 def be_nice(niceness: int) -> None:
-    """Let a tournament come first, also one in another session: Linux may share out its time by sessions.
+    """Let others come first, also in another session: Linux may share out its time by sessions.
 
     In a session that this process did not begin, such as that of a terminal, other programs stay as they are.
     """

@@ -1,5 +1,6 @@
 import contextlib
 import ctypes
+import gc
 import io
 import json
 import os
@@ -292,9 +293,25 @@ def test_the_loop_is_let_on_ten_times_as_soon_as_by_python(monkeypatch):
 
     seconds = []
     monkeypatch.setattr(sys, "setswitchinterval", seconds.append)
+    monkeypatch.setattr(gc, "set_threshold", lambda _: None)  # of this process, as the interval
     monkeypatch.setattr(server, "_serve", serve)
     server.serve(None, None, None)
     assert seconds == [pytest.approx(0.0005)]
+
+
+@needs.root  # others may let a process come before none
+@pytest.mark.slow
+def test_answers_come_before_what_is_computed_and_boards_before_ratings(directory):
+    def nicenesses(processes):
+        return sorted(os.getpriority(os.PRIO_PROCESS, process) for process in processes)
+
+    own = os.nice(0)
+    with served("--home", directory, "--only", "web") as site:
+        site.built("/tournaments/t/matches/1")
+        site.built("/leaderboards")
+        assert nicenesses([site.process.pid]) == [own or server.NICENESS]
+        expected = [own + 5, own + 10]
+        wait_until(lambda: nicenesses(reaper.descendants(site.process.pid)) == expected)
 
 
 REFUSED = {
