@@ -18,6 +18,7 @@ import numpy as np
 
 from arena.analysis.measures.bot_profile import are_rated
 from arena.analysis.measures.result_table import ResultTable
+from arena.analysis.measures.standings import EXPOSURE_DECIMALS
 from arena.ratings.consistency import expected_scores
 from arena.ratings.distributions import Floats
 from arena.ratings.environment import BETA, cdf, ppf
@@ -112,7 +113,7 @@ def against_rivals(
         )
         for rival, share in zip(rivals, expected.tolist(), strict=True)
     ]
-    return sorted(lines, key=lambda line: (-abs(line.influence or 0.0), line.rival))
+    return sorted(lines, key=lambda line: (-abs(round(line.influence or 0.0, EXPOSURE_DECIMALS)), line.rival))
 
 
 def _influences(bot: int, fitted: FittedEncounters, results: ResultTable) -> Mapping[int, float]:
@@ -178,7 +179,7 @@ def surprises(bot: str, matches: Sequence[RatedMatch], fitted: FittedEncounters,
         kind = (tuple(sorted(encounter[0].bots)), len(encounter), sum(map(chances.steps, encounter)))
         kinds.setdefault(kind, []).append(encounter)
     surprising = [_surprise(encounter[0], len(encounter), chances) for encounter in kinds.values()]
-    return sorted(surprising, key=lambda surprise: (surprise.probability, surprise.encounter))[:count]
+    return sorted(surprising, key=lambda one: (round(one.probability, EXPOSURE_DECIMALS), one.encounter))[:count]
 
 
 def _surprise(matches: tuple[RatedMatch, ...], occurrences: int, chances: _Chances) -> Surprise:

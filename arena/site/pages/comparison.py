@@ -8,7 +8,7 @@ from typing import NamedTuple
 from arena.analysis.measures.bot_profile import HeadToHead as Counted
 from arena.analysis.measures.bot_profile import grouped, head_to_head, known_bots, meetings
 from arena.analysis.measures.rank_explanation import against_rivals, rated_matches_of, rivals_in, surprises
-from arena.analysis.measures.standings import Standing, Standings
+from arena.analysis.measures.standings import EXPOSURE_DECIMALS, Standing, Standings
 from arena.analysis.text.standings_columns import interval_text
 from arena.base.errors import UnknownNameError
 from arena.base.names import find_labels
@@ -199,7 +199,7 @@ def _verdict(name: str, line: Standing | None, table: Standings, rivals: Sequenc
     low, high = line.rank_interval
     doubt = "" if low == high else f"; at 95 % its rank by rating is {interval_text(line.rank_interval)}"
     text = f"{marked(name)} has rank {line.rank} of {len(table.lines)}{doubt}."
-    by_influence = sorted((rival.influence or 0.0, rival.name) for rival in rivals)
+    by_influence = sorted((round(rival.influence or 0.0, EXPOSURE_DECIMALS), rival.name) for rival in rivals)
     (down, lowering), (up, raising) = by_influence[0], by_influence[-1]
     if up >= WORTH_NAMING:
         text += f" What raises its rating most are its matches with {marked(raising)}: by {up:.1f}."

@@ -123,3 +123,21 @@ def test_a_draw_of_equal_bots_is_as_likely_as_is_said_and_of_three_each_is_last_
     assert last.points == 0.0
     assert last.expected_points == pytest.approx(0.5, abs=0.03)
     assert last.probability == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_rivals_of_equal_influence_and_equal_surprises_come_by_name_and_number(store):
+    """What they differ by are rounding errors, which another machine makes otherwise."""
+    rivals = [f"rival_{number}@1" for number in range(8)]
+    games = [(rival, ranks) for rival in rivals for ranks in ([1, 2], [2, 1], [1, 2])]
+    rows = [
+        record(match, encounter=match, bots=["b@1", rival], ranks=ranks, actions=[[0, (match, 1)]])
+        for match, (rival, ranks) in enumerate(games, 1)
+    ]
+    tournament = fill(store, rows)
+    results = read_results(store, tournament)
+    fitted, matches = standings(results, {}).fitted, rated_matches_of(store, tournament, "b@1")
+    lines = against_rivals("b@1", matches, fitted, results)
+    assert [one.rival for one in lines] == rivals
+    assert len({round(one.influence, 9) for one in lines}) == 1
+    encounters = [one.encounter for one in surprises("b@1", matches, fitted, 20)]
+    assert encounters == [*range(2, 25, 3), *range(1, 25, 3)]
