@@ -13,6 +13,8 @@ from arena.sandbox.isolation.levels import choose_isolation, probe_level
 from benchmarks import zoo_bots as zoo
 from tests.cli.calls import as_json, called, ended, played_in, printed, printed_alone, refusal, shown, told
 
+EXPECTED_PROGRAM = "expected one program, or 'bot.py', 'main.py' or '__main__.py'"
+
 
 @pytest.fixture
 def arena(capfd, monkeypatch, tmp_path):
@@ -38,6 +40,21 @@ def test_an_honest_bot_passes_every_step(arena):
         assert f"ok      {step}" in out
     assert f"isolation {choose_isolation('auto').label}" in out
     assert out.endswith("steps passed.\n")
+
+
+def test_a_folder_without_a_program_keeps_no_other_from_its_manifest_and_its_check(arena, tmp_path):
+    for name, files in {"ann": ["bot.py"], "ben": [], "cy": ["bot.py"]}.items():
+        (tmp_path / name).mkdir()
+        for file in files:
+            (tmp_path / name / file).write_text("raise SystemExit(3)\n")
+    folders = [str(tmp_path / name) for name in ("ann", "ben", "cy")]
+    code, out, errors = arena("check", *folders, "--game", "plaid", "--write-manifest")
+    assert (code, errors) == (1, f"arena: bot {folders[1]!r}: found no program; {EXPECTED_PROGRAM}\n")
+    assert [line for line in out.splitlines() if line.startswith("wrote ")] == [
+        f"wrote {folder}/bot.toml" for folder in (folders[0], folders[2])
+    ]
+    assert out.endswith("0 of 3 bots passed\n")
+    assert f"found no program; {EXPECTED_PROGRAM}" in told(arena, 2, "check", folders[1], "--write-manifest")
 
 
 @pytest.mark.slow(only=("exits_when_asked", "wrong_ply"))

@@ -15,7 +15,7 @@ import click
 
 from arena.analysis.text.tables import Column, printable
 from arena.analysis.text.transcript import exchange_lines
-from arena.base.errors import UsageError
+from arena.base.errors import BotDefinitionError, UsageError
 from arena.base.records import Bot
 from arena.base.text import all_of, counted
 from arena.cli.terminal.common import (
@@ -203,8 +203,7 @@ def check_command(
     games_and_openings = chosen.games, first_openings(chosen), chosen.ply_limit
     level = choose_isolation(chosen.isolation)
     if writes_manifest:
-        for path in (path for text in bots for path in write_manifests(Path(text))):
-            click.echo(f"wrote {printable(str(path))}", err=as_json)
+        _write_manifests(bots, as_json)
 
     def check(text: str, opened: Callable[[], AbstractContextManager[Bot]]) -> _Result:
         with opened() as bot:
@@ -233,6 +232,17 @@ def check_command(
     if not as_json:
         _print_summary(results)
     return OK if all(result.first_failure is None for result in results) else FAILED
+
+
+def _write_manifests(bots: Sequence[str], as_json: bool) -> None:
+    for text in bots:
+        try:
+            for path in write_manifests(Path(text)):
+                click.echo(f"wrote {printable(str(path))}", err=as_json)
+        except BotDefinitionError as error:
+            if len(bots) == 1:
+                raise
+            click.echo(printable(f"arena: {error}"), err=True)  # the check of all says that this one has none
 
 
 def _named_by(text: str, stack: ExitStack) -> Iterator[tuple[str, Callable[[], AbstractContextManager[Bot]]]]:
