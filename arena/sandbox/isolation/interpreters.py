@@ -177,11 +177,9 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
             if submitted and named_by is _NamedBy.BOT and not is_below(location, (*own, *SYSTEM, *arena_python())):
                 refused = refused or location
             continue
-        looked_at.add(file)
         words = _first_line(file)
-        is_by_env = words[:1] and words[0] in _ENV  # which searches PATH
-        if is_by_env:
-            looked_at |= {*path.split(os.pathsep)}
+        searched = path.split(os.pathsep) if words[:1] and words[0] in _ENV else []
+        looked_at |= {file, *searched}
         names_as, others = _NamedBy.BOT, [*_link(file), *words[:1]]
         if not is_below(_canonical(file), own):
             if is_below(file, own):  # through a link to a directory
@@ -196,7 +194,7 @@ def resolve_program(program: str, own: tuple[str, ...], path: str, submitted: bo
             names_as = granted.names_as
             others += _base_of_venv(file)
         waiting += [(names_as, other) for other in others]
-        waiting += [(_NamedBy.SYSTEM, other) for other in (_started_by_env(words, path) if is_by_env else ())]
+        waiting += [(_NamedBy.SYSTEM, other) for other in (_started_by_env(words, path) if searched else [])]
     return ResolvedProgram(tuple(sorted(needed)), refused, is_systems, tuple(sorted(looked_at)))
 
 
@@ -295,10 +293,9 @@ def _is_runtime(directory: str) -> bool:
     return False
 
 
-def _on_path(program: str, path: str) -> Iterator[str]:
+def _on_path(program: str, path: str) -> list[str]:
     file = shutil.which(program, path=path)
-    if file is not None:
-        yield file
+    return [] if file is None else [file]
 
 
 def _named_by_path(file: str, submitted: bool) -> _NamedBy:
@@ -338,11 +335,10 @@ def _first_line(file: str) -> list[str]:
     return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
 
 
-def _started_by_env(words: list[str], path: str) -> Iterator[str]:
-    """Yield the program on PATH that ``env`` will start, unless its name has a slash."""
+def _started_by_env(words: list[str], path: str) -> list[str]:
+    """Return the program on PATH that ``env`` will start, unless its name has a slash."""
     name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
-    if name and "/" not in name:
-        yield from _on_path(name, path)
+    return _on_path(name, path) if name and "/" not in name else []
 
 
 def _base_of_venv(file: str) -> Iterator[str]:
