@@ -111,10 +111,8 @@ class VoidSuspensions:
         """Note that a match has a record."""
         self.in_row = 0
         for bot in bots:
-            self._in_row_of.pop(bot, None)
-            self._rivals.pop(bot, None)
-            self._pauses.pop(bot, None)
-            self._until.pop(bot, None)
+            for noted in (self._in_row_of, self._rivals, self._pauses, self._until):
+                noted.pop(bot, None)
 
     def note_void(self, bots: Collection[str]) -> list[str]:
         """Note that a match was void; return who is suspended from now on."""

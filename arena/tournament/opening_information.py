@@ -95,8 +95,8 @@ def check_information(choice: GameChoice, plies: int) -> None:
             f'openings: choose = "information" is for games of two, and {choice.game} is for {choice.players}; expected'
             ' "random"'
         )
-    game = make_game(choice.game, **choice.options)
     if not _can_be_chosen(choice, plies):
+        game = make_game(choice.game, **choice.options)
         more = bisect_left(range(plies, _MOST_PLIES), True, key=lambda number: _can_be_chosen(choice, number))
         enough = plies + more if plies + more < _MOST_PLIES else 0
         raise DefinitionError(_too_many_states(choice, plies, least_states(game, plies), enough))
@@ -141,11 +141,10 @@ def has_openings_to_choose(definition: Definition) -> bool:
 
 
 def _chosen_lines(choice: GameChoice, plies: int, rng_seed: int, seed: int, count: int) -> tuple[str, ...]:
-    is_by_playouts = is_judged_by_playouts(choice, plies)
     game = make_game(choice.game, **choice.options)
     checked = checked_game(game, choice.game)
     drawn = distinct_openings(checked, plies, rng_seed, max(CANDIDATES * count, LEAST_CANDIDATES))
-    if is_by_playouts:
+    if is_judged_by_playouts(choice, plies):
         kernel = kernel_of(game)
         if isinstance(kernel, KernelError):
             raise DefinitionError(

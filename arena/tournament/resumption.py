@@ -255,14 +255,10 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
 
     Where it ``may_grow``, the second one may have more entrants, after those that are stored.
     """
-    settings = [name for name in {**given, **stored} if name != "entrants"]
-    names = [name for name in settings if stored.get(name) != given.get(name)]  # one at its default may be left out
+    names = [name for name in _unequal(stored, given) if name != "entrants"]
     if "settings" in names and stored.get("settings") and given.get("settings"):
-        of_format = {**given["settings"], **stored["settings"]}
         place = names.index("settings")
-        names[place : place + 1] = [
-            name for name in of_format if stored["settings"].get(name) != given["settings"].get(name)
-        ]
+        names[place : place + 1] = _unequal(stored["settings"], given["settings"])
     before, now = (
         {f"{entrant['name']}@{entrant['version']}": entrant for entrant in values["entrants"]}
         for values in (stored, given)
@@ -274,11 +270,11 @@ def differences(stored: dict[str, Any], given: dict[str, Any], may_grow: bool) -
     if common != (list(now)[: len(common)] if may_grow else [name for name in now if name in before]):
         names.append("the order of entrants")
     return names + [
-        f"the {'bot' if _without_time(before[name]) != _without_time(now[name]) else 'time_control of'} {name!r}"
+        f"the {'time_control of' if _unequal(before[name], now[name]) == ['time_control'] else 'bot'} {name!r}"
         for name in now
         if name in before and before[name] != now[name]
     ]
 
 
-def _without_time(entrant: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entrant.items() if key != "time_control"}
+def _unequal(stored: dict[str, Any], given: dict[str, Any]) -> list[str]:
+    return [name for name in {**given, **stored} if stored.get(name) != given.get(name)]  # a default may be left out

@@ -258,11 +258,8 @@ class Run:
         log.info("the definition has changed: %d entrants may be paired", len(self._definition.active or ()))
 
     def _rounds_after(self, earlier: TournamentRounds | None) -> TournamentRounds:
-        if earlier is None:
-            rounds = TournamentRounds(self._definition, self._store, self._tournament)
-        else:
-            rounds = earlier.continued(self._definition, self._store, self._tournament)
-        self._control._rounds = rounds
+        rounds_of = TournamentRounds if earlier is None else earlier.continued
+        self._control._rounds = rounds = rounds_of(self._definition, self._store, self._tournament)
         return rounds
 
     def _play_matches(self, specs: Iterable[MatchSpec]) -> None:
