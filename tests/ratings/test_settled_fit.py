@@ -14,7 +14,7 @@ from arena.ratings.local_optimum import LocalOptimum, Sample
 from arena.ratings.pair_graph import PairGraph, SparseGaussian
 from arena.ratings.result_arrays import DistinctResults, EncounterArrays
 from arena.ratings.set_fit import SetFit
-from arena.ratings.settled_fit import Start, estimated_width, inverse, settle
+from arena.ratings.settled_fit import Posterior, Start, estimated_width, inverse, settle
 from benchmarks.coverage import SimulatedField, free_for_all, round_robin
 from tests import needs
 from tests.ratings.test_field_fit import assert_order_makes_no_difference, field, held, within
@@ -252,6 +252,14 @@ def test_completely_ordered_fields_settle_at_the_solution_of_their_equations(bot
 def test_completely_ordered_fields_settle_soon(bots, wins, sweeps, monkeypatch):
     monkeypatch.setattr("arena.ratings.settled_fit.MAX_SWEEPS", sweeps)
     assert fit_encounters(ordered(bots, wins)).is_settled
+
+
+def test_sweeps_that_move_little_share_an_inverse(monkeypatch):
+    counts, sweep, invert = Counter(), SetFit.sweep, Posterior.__init__
+    monkeypatch.setattr(SetFit, "sweep", lambda *arguments: counts.update(["sweep"]) or sweep(*arguments))
+    monkeypatch.setattr(Posterior, "__init__", lambda *arguments: counts.update(["inverse"]) or invert(*arguments))
+    fit_encounters(counted(field(1, bots=40, encounters=8)[1]))
+    assert 0 < counts["inverse"] <= 0.8 * counts["sweep"]
 
 
 def test_a_start_that_leads_nowhere_is_given_up():
