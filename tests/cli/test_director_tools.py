@@ -178,6 +178,9 @@ def test_plots_are_pictures_of_the_tournament(arena, tmp_path):
     assert arena("plot", "two_games", "-o", tmp_path / "plots")[0] == 0
     kinds = ("course", "crosstable", "ratings", "seats", "times")
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [f"{kind}.svg" for kind in kinds]
+    err = refusal(arena, "plot", "two_games", "-o", tmp_path / "all.png")
+    assert "all.png': one file takes one plot: name it by --kind 'ratings', 'course'," in err
+    assert not (tmp_path / "all.png").exists()
     assert all("greedy" in path.read_text() for path in (tmp_path / "plots").iterdir())
     assert "--kind notes: no bot has reported a number" in refusal(arena, "plot", "two_games", "--kind", "notes")
     ratings = ("plot", "two_games", "--kind", "ratings", "-o")

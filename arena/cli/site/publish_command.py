@@ -15,7 +15,7 @@ from arena.analysis.text.tables import printable
 from arena.base.bot_text import EVERYBODY, OPERATOR
 from arena.base.errors import UsageError, failing_as
 from arena.base.names import as_file_name
-from arena.base.text import counted, short_size_text
+from arena.base.text import any_of, counted, short_size_text
 from arena.cli.site.people_command import opened_people
 from arena.cli.terminal.common import (
     load_standings,
@@ -170,6 +170,8 @@ def plot_command(
 
     if kind is not None and output is not None and output.suffix not in (".png", ".svg"):
         raise UsageError(f"--output {str(output)!r}: expected names that end in .png or .svg")
+    if kind is None and output is not None and output.suffix in (".png", ".svg") and not output.is_dir():
+        raise UsageError(f"--output {str(output)!r}: one file takes one plot: name it by --kind {any_of(KINDS)}")
     with open_home(must_exist=True) as arena_home:
         stored = named_or_latest(arena_home, tournament, game)
         table = load_standings(arena_home, stored.name, game)
