@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from arena.ratings.distributions import Floats, chi_square_survival, normal_cdf, normal_density
 from arena.ratings.environment import BETA, ppf
 from arena.ratings.field_fit import FittedEncounters
-from arena.ratings.result_arrays import Encounter, EncounterArrays, Integers, combined, numbered
+from arena.ratings.result_arrays import Encounter, EncounterArrays, Integers, combined, distinct, numbered
 
 SIGNIFICANCE = 0.01
 SURE_OF_A_PAIR = 2.326
@@ -114,32 +114,45 @@ def pair_scores(encounters: EncounterArrays) -> dict[tuple[str, str], PairScore]
 
 def _pairs(encounters: EncounterArrays) -> _Pairs:
     bots = len(encounters.names)
-    kinds: list[Integers] = [np.zeros(0, dtype=np.int64)]
-    pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
-    shares: list[Floats] = [np.zeros(0)]
-    start = 0
-    for distinct in encounters.results:
-        has_these_results = (encounters.result >= start) & (encounters.result < start + len(distinct.counts))
-        row = encounters.result[has_these_results] - start
-        for a, b in combinations(range(distinct.players), 2):
-            better, worse = distinct.members[:, a], distinct.members[:, b]
-            share = np.where(distinct.ranks[:, a] == distinct.ranks[:, b], 0.5, better < worse)
-            kinds.append(encounters.kind[has_these_results])
-            pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
-            shares.append(share[row])
-        start += len(distinct.counts)
-    kind, pair, share = np.concatenate(kinds), np.concatenate(pairs), np.concatenate(shares)
-    del kinds, pairs, shares  # eight bytes a match each
-    first, met = numbered(combined([kind, pair]))
-    mean = np.bincount(met, share, len(first)) / np.bincount(met, minlength=len(first))
-    occurrences = encounters.occurrences[kind[first]]
-    values, number = np.unique(pair[first], return_inverse=True)
+    rivals = encounters.rivals()
+    if rivals is None:
+        pair, mean, occurrences = _met(encounters)
+    else:
+        (own,) = encounters.results
+        share = np.where(own.ties[:, 0], 0.5, own.members[:, 0] < own.members[:, 1])[encounters.result]
+        pair, occurrences = rivals, encounters.occurrences
+        mean = np.bincount(encounters.kind, share) / np.bincount(encounters.kind)
+    values, number = distinct(pair)
     total = np.bincount(number, occurrences, len(values))
     score = np.bincount(number, occurrences * mean, len(values)) / total
     squares = np.bincount(number, occurrences * mean * mean, len(values))
     variance = np.maximum(0.0, squares - total * score * score) / np.maximum(1.0, total - 1)
     rows, columns = np.divmod(values, max(bots, 1))
     return _Pairs(first=rows, second=columns, score=score, variance=variance, encounters=total.astype(np.int64))
+
+
+def _met(encounters: EncounterArrays) -> tuple[Integers, Floats, Integers]:
+    """Return the pairs in each kind of encounter, as ``rivals`` does, their mean shares of points, and how often."""
+    bots = len(encounters.names)
+    kinds: list[Integers] = [np.zeros(0, dtype=np.int64)]
+    pairs: list[Integers] = [np.zeros(0, dtype=np.int64)]
+    shares: list[Floats] = [np.zeros(0)]
+    start = 0
+    for own in encounters.results:
+        has_these_results = (encounters.result >= start) & (encounters.result < start + len(own.counts))
+        row = encounters.result[has_these_results] - start
+        for a, b in combinations(range(own.players), 2):
+            better, worse = own.members[:, a], own.members[:, b]
+            share = np.where(own.ranks[:, a] == own.ranks[:, b], 0.5, better < worse)
+            kinds.append(encounters.kind[has_these_results])
+            pairs.append((np.minimum(better, worse) * bots + np.maximum(better, worse))[row])
+            shares.append(share[row])
+        start += len(own.counts)
+    kind, pair, share = np.concatenate(kinds), np.concatenate(pairs), np.concatenate(shares)
+    del kinds, pairs, shares  # eight bytes a match each
+    first, met = numbered(combined([kind, pair]))
+    mean = np.bincount(met, share, len(first)) / np.bincount(met, minlength=len(first))
+    return pair[first], mean, encounters.occurrences[kind[first]]
 
 
 def consistency(encounters: EncounterArrays | Iterable[tuple[Encounter, int]], fitted: FittedEncounters) -> Consistency:

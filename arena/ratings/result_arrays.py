@@ -87,6 +87,18 @@ class EncounterArrays:
     result: Integers
     occurrences: Integers
 
+    def rivals(self) -> Integers | None:
+        """Return the two bots of each kind of encounter, if all its matches are between the same two; otherwise None.
+
+        Two bots are one number: the smaller one times how many there are, plus the larger one.
+        """
+        if [own.players for own in self.results] != [2]:
+            return None
+        better, worse = self.results[0].members.T
+        pair = (np.minimum(better, worse) * len(self.names) + np.maximum(better, worse))[self.result]
+        begins = np.diff(self.kind, prepend=-1) != 0
+        return None if (~begins[1:] & (pair[1:] != pair[:-1])).any() else pair[begins]
+
     @classmethod
     def of(cls, encounters: Iterable[tuple[Encounter, int]]) -> EncounterArrays:
         """Return encounters, each with how often it occurred, as arrays; UsageError if a result is malformed."""
@@ -128,7 +140,9 @@ class EncounterArrays:
             starts: the first match of each encounter, in ascending order; none is empty.
             occurrences: how often each encounter occurred.
         """
-        used = np.flatnonzero(np.bincount(bots[bots >= 0]))
+        occurs = np.zeros(len(labels) + 1, dtype=np.bool_)
+        occurs[bots] = True  # the last is of missing seats
+        used = np.flatnonzero(occurs[:-1])
         number_of = np.zeros(len(labels) + 1, dtype=np.int32)
         number_of[used] = np.arange(1, len(used) + 1)
         own = number_of[bots]  # the last is 0, of missing seats

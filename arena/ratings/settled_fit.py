@@ -94,22 +94,17 @@ class Posterior:
             A Gaussian whose precision matrix is the sum of the products of the pulls at each two bots, and whose shift
             is the sum of the pulls at each.
         """
-        kind, result, (of_pairs, *others) = encounters.kind, encounters.result, encounters.results
-        if others or of_pairs.players > 2:
+        pair, size = encounters.rivals(), len(self.mean)
+        if pair is None:
             return None
+        (of_pairs,) = encounters.results
         winner, loser = of_pairs.members.T
-        size = len(self.mean)
-        pair = (np.minimum(winner, loser) * size + np.maximum(winner, loser)).astype(np.int32)[result]
-        begins = np.diff(kind, prepend=-1) != 0
-        if (~begins[1:] & (pair[1:] != pair[:-1])).any():
-            return None
-        first, second = np.divmod(pair[begins].astype(np.int64), size)
         precision, shift = self.fit.swept_pairs
         own = (shift - precision * (self.mean[winner] - self.mean[loser])) / of_pairs.counts
-        pull = np.bincount(kind, np.where(winner < loser, own, -own)[result]).astype(np.float64, copy=False)
-        total = np.asarray(pull * encounters.occurrences)
+        pull = np.bincount(encounters.kind, np.where(winner < loser, own, -own)[encounters.result])
+        total = np.asarray(pull * encounters.occurrences, dtype=np.float64)
         sums = JointGaussian(size, 0.0)
-        sums.add_pairs(first, second, pull * total, total)
+        sums.add_pairs(*np.divmod(pair, size), pull * total, total)
         return sums
 
 

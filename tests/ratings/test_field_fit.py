@@ -14,8 +14,6 @@ from arena.ratings.environment import Environment, Rating, cdf, pdf, ppf
 from arena.ratings.ep_messages import corrections, gaussian_terms
 from arena.ratings.field_fit import FittedEncounters, fit_encounters
 from arena.ratings.result_arrays import EncounterArrays
-from arena.ratings.set_fit import SetFit
-from arena.ratings.settled_fit import Posterior, settle
 from tests import needs
 
 needs_scipy = needs.package("scipy")
@@ -152,21 +150,24 @@ def test_the_limit_of_the_bootstrap_is_what_many_draws_approach(monkeypatch, enc
         monkeypatch.setattr(field_fit, "MAX_LEFT_OUT", 0)
         quick = fit_encounters(Counter(encounters).items())
         assert quick.margins() == pytest.approx(limit.margins(), rel=0.05)
-        monkeypatch.setattr(Posterior, "pulls_of_rivals", lambda *_: None)
+        monkeypatch.setattr(EncounterArrays, "rivals", lambda _: None)
         assert quick.draws == pytest.approx(fit_encounters(Counter(encounters).items()).draws, abs=1e-7)
 
 
-def test_only_where_rivals_stay_the_same_in_each_encounter_their_pulls_are_added_up_by_pairs():
+def test_only_where_rivals_stay_the_same_in_each_encounter_they_are_counted_by_pairs(monkeypatch):
     ab, ba, bc, three = ((("a", "b"), (1, 2)), (("b", "a"), (1, 2)), (("b", "c"), (1, 1)), (("a", "b", "c"), (1, 2, 3)))
     for encounters, is_quick in (
-        ([(ab, ba), (bc,), (ab,)], True),
+        ([(ab, ba), (bc,), (ab,), (ba, ba)], True),
         ([(ab, bc), (ab,)], False),
         ([(ab,), (three,)], False),
         ([(three,)], False),
     ):
-        arrays = EncounterArrays.of((encounter, 1) for encounter in encounters)
-        posterior = settle(SetFit(arrays.names, arrays.results), None).posterior
-        assert (posterior.pulls_of_rivals(arrays) is not None) == is_quick
+        arrays = EncounterArrays.of((encounter, 3) for encounter in encounters)
+        scores = pair_scores(arrays)
+        assert (arrays.rivals() is not None) == is_quick
+        with monkeypatch.context() as patch:
+            patch.setattr(EncounterArrays, "rivals", lambda _: None)
+            assert pair_scores(arrays) == scores
 
 
 def test_the_order_of_encounters_makes_no_difference():

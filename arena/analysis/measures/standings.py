@@ -224,11 +224,12 @@ def _counted(results: ResultTable) -> dict[str, Standing]:
             of_size = slice(None) if len(sizes) == 1 else players[seated] == size
             beaten = np.bincount(bot[of_size], count[of_size] * twice_beaten[of_size], bots)
             points[:, seat] += beaten / (2 * max(size - 1, 1))
-            seats_of[bot[of_size]] = np.maximum(seats_of[bot[of_size]], size)
+            seats_of = np.maximum(seats_of, size * (np.bincount(bot[of_size], minlength=bots) > 0))
         finished = np.bincount(bot * seats + rank - 1, count, bots * seats).reshape(bots, seats)
         finishes += finished
         by_seat[:, seat] = finished.sum(axis=1)
-        draws += np.bincount(bot, count * ((rank == 1) & top_is_shared[seated]), bots)
+        drawn = np.flatnonzero((rank == 1) & top_is_shared[seated])
+        draws += np.bincount(bot[drawn], count[drawn], bots)
     wins = finishes[:, 0] - draws
     columns = (finishes.astype(int), wins.astype(int), draws.astype(int), by_seat.astype(int), points, seats_of)
     return {
