@@ -17,7 +17,7 @@ from arena.store.results.schema import Integer, OptionalInteger, OptionalString,
 
 MAX_MESSAGE_CHARACTERS = 2000
 MAX_MESSAGES = 500
-"""Of a contest."""
+"""Announcements of a contest, and questions; counted apart, so that people can't use up what directors may say."""
 MAX_OPEN_QUESTIONS = 5
 """Of a person in a contest, at once."""
 
@@ -106,8 +106,8 @@ class ContestMessages(TimedRepository):
         is_readable = contest_messages.c.contest_id == contest
         if not is_director:
             is_readable &= _may_be_read_by(reader)
-        query = select(contest_messages).where(is_readable).order_by(contest_messages.c.id.desc()).limit(MAX_MESSAGES)
-        return [_message_of(row) for row in self._database.rows(query)]
+        query = select(contest_messages).where(is_readable).order_by(contest_messages.c.id.desc())
+        return [_message_of(row) for row in self._database.rows(query.limit(2 * MAX_MESSAGES))]
 
     def asked_by(self, person: int) -> list[ContestMessage]:
         """Return the questions of a person, the latest first."""
@@ -139,9 +139,10 @@ class ContestMessages(TimedRepository):
         return dict(map(tuple, self._database.rows(query.group_by(contest_messages.c.contest_id))))
 
     def _insert(self, connection: Connection, contest: int, person: int | None, text: str, news: int) -> None:
-        if count_rows(connection, contest_messages.c.contest_id == contest) >= MAX_MESSAGES:
-            raise UsageError(f"a contest has at most {MAX_MESSAGES} announcements and questions")
         is_question = person is not None
+        is_like_this = contest_messages.c.is_question == int(is_question)
+        if count_rows(connection, contest_messages.c.contest_id == contest, is_like_this) >= MAX_MESSAGES:
+            raise UsageError(f"a contest has at most {MAX_MESSAGES} {'questions' if is_question else 'announcements'}")
         row = {
             "contest_id": contest,
             "person_id": person,
