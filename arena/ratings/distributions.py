@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-BLOCK = 8192
+BLOCK = 16_384
 """Arrays are worked through in blocks that stay in the processor's cache."""
 
 EXPANDED_FREEDOM = 200

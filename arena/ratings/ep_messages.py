@@ -313,13 +313,16 @@ class Ties:
 
         By the Illinois variant of the false position method: a third of the steps of a bisection.
         """
-        gaps, counts = (means[self._first] - means[self._second]) / (sqrt(2) * beta), self._counts
+        means = means / (sqrt(2) * beta)
+        gaps, counts = means[self._first] - means[self._second], self._counts
         if len(gaps) > MAX_EXACT_PAIRS:
             place = np.abs(gaps) * STEPS
             step = place.astype(np.int64)
             part = counts * (place - step)  # of both neighbours, so that nothing jumps
             steps = int(step.max()) + 2
-            counts = np.asarray(np.bincount(step, counts - part, steps) + np.bincount(step + 1, part, steps))
+            of_next = np.bincount(step, part, steps)
+            counts = np.asarray(np.bincount(step, counts, steps) - of_next, dtype=np.float64)
+            counts[1:] += of_next[:-1]
             gaps = np.arange(steps) / STEPS
         low, high = MIN_DRAW_PROBABILITY, MAX_DRAW_PROBABILITY
         too_few, too_many = self._excess(low, gaps, counts), self._excess(high, gaps, counts)

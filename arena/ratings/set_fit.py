@@ -39,7 +39,7 @@ MAX_SWEEPS = 1000
 MAX_DENSE_BOTS = 2000
 """In fields of more bots, the precision matrix of all strengths is sparse (``pair_graph.py``)."""
 
-BLOCK = 16_384
+BLOCK = 32_768
 """Results of two that are rated at a time, so that they stay in the processor's cache."""
 
 MAX_POLISHED_RESULTS = 1000
