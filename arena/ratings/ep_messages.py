@@ -314,7 +314,7 @@ class Ties:
         By the Illinois variant of the false position method: a third of the steps of a bisection.
         """
         means = means / (sqrt(2) * beta)
-        gaps, counts = means[self._first] - means[self._second], self._counts
+        gaps, counts = means.take(self._first) - means.take(self._second), self._counts
         if len(gaps) > MAX_EXACT_PAIRS:
             place = np.abs(gaps) * STEPS
             step = place.astype(np.int64)

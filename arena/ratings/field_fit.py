@@ -341,7 +341,7 @@ def _parts(kind: Integers, result: Integers, terms: Sequence[_Term]) -> Iterator
         has_these_results = (result >= start) & (result < start + len(pull))
         row = result[has_these_results] - start
         row_precision = np.zeros((0, 0, 0)) if precision is None else precision[row]
-        yield _Part(kind[has_these_results], members[row], row_precision, pull[row])
+        yield _Part(kind[has_these_results], members.take(row, axis=0), row_precision, pull.take(row, axis=0))
         start += len(pull)
 
 

@@ -94,9 +94,9 @@ def _moved_by_encounters(
         row = encounters.result[has_these_results] - start
         kind = encounters.kind[has_these_results].astype(np.int32)
         leverage += np.bincount(kind, leverages[row], kinds)
-        bots.append(members[row].ravel())
+        bots.append(members.take(row, axis=0).ravel())
         sources.append(np.repeat(kind, members.shape[1]))
-        values.append(pull[row].ravel())
+        values.append(pull.take(row, axis=0).ravel())
         start += len(leverages)
     bot, source, value = np.concatenate(bots), np.concatenate(sources), np.concatenate(values)
     del bots, sources, values

@@ -155,7 +155,7 @@ class EncounterArrays:
         kind = np.repeat(np.arange(len(example)), lengths[example])
         own_lengths = lengths[example]
         match = np.arange(len(kind)) + np.repeat(starts[example] - np.cumsum(own_lengths) + own_lengths, own_lengths)
-        found, result = _canonical(own[match] - 1, ranks[match])
+        found, result = _canonical(own.take(match, axis=0) - 1, ranks.take(match, axis=0))  # which is quick for rows
         del own, match
         counts = np.bincount(result, total[kind]).astype(np.int64)
         ends = np.cumsum([0, *(len(members) for members, _ in found)])
@@ -188,7 +188,8 @@ def combined(columns: Sequence[NDArray[np.integer]]) -> Integers:
         if bound * base >= 2**63:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64, copy=False)
             bound = int(key.max(initial=0)) + 1
-        key = key * base + column
+        key *= base
+        key += column
         bound *= base
     return key
 

@@ -263,8 +263,8 @@ class SetFit:
 
     def _cavities(self, members: NDArray[np.intp], pi: Floats, tau: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of the beliefs about ``members`` without one copy of a message."""
-        variance = 1.0 / (self._pi[members] - pi)
-        return (self._tau[members] - tau) * variance, variance
+        variance = 1.0 / (self._pi.take(members) - pi)
+        return (self._tau.take(members) - tau) * variance, variance
 
     def _move_to(self, means: Floats) -> None:
         """Shift everybody to given means.
@@ -278,7 +278,7 @@ class SetFit:
         pairs = self._pairwise
         for block in _blocks(len(pairs.count)):
             for side, members in enumerate((pairs.first, pairs.second)):
-                pairs.tau[side, block] += pairs.pi[side, block] * shifts[members[block]]
+                pairs.tau[side, block] += pairs.pi[side, block] * shifts.take(members[block])
         for messages in self._multiway:
             messages.tau += messages.pi * shifts[messages.members]
 

@@ -158,7 +158,7 @@ def _numbered(results: TournamentResults, names: Sequence[str], games: Sequence[
     number = np.array([*(number_of_bot[label] for label in results.labels), -1], dtype=np.int32)
     game_number = np.array([number_of_game[name] for name in results.games], dtype=np.int32)
     for piece in results.pieces:
-        yield piece._replace(bots=number[piece.bots], games=game_number[piece.games])
+        yield piece._replace(bots=number.take(piece.bots), games=game_number[piece.games])
 
 
 def _table(
