@@ -1,0 +1,95 @@
+"""Bots that the arena's process launches itself, and what a fork server learns of them by the ledger."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox.isolation import bot_uids, fork_server, launch_server
+from arena.sandbox.isolation.call_list import StepError
+from arena.sandbox.isolation.ledger import Ledger, noted_bots
+from arena.sandbox.isolation.reaper import children
+from benchmarks.traces import traces, traces_since
+
+pytestmark = pytest.mark.skipif(not launch_server.launches_locally(), reason="there is no machine code")
+
+HANGS_BEFORE_ITS_PROGRAM = """
+import os, sys
+from arena.base.records import DEFAULT_LIMITS, Bot
+from arena.match.players.subprocess import Subprocess
+from arena.sandbox.isolation import fork_server, sandbox_policy
+from arena.sandbox.isolation.launcher import open_launcher
+from arena.sandbox.isolation.levels import choose_isolation
+isolation = choose_isolation(sys.argv[1])
+if sys.argv[3:]:
+    sandbox_policy.is_root = lambda: False
+fork_server.add_program = lambda calls, *_: calls.add("openat", -100, sys.argv[2], os.O_WRONLY)
+print(open_launcher().pid, flush=True)
+Subprocess(Bot(name="b", version="1", command=("true",), directory="/"), isolation, DEFAULT_LIMITS)
+"""
+
+
+@pytest.mark.parametrize("level", [["none"], ["limits"], ["none", "without a uid"]])
+def test_what_is_being_launched_when_the_arena_is_killed_is_ended(level, open_path):
+    """Nobody reads the named pipe that it opens in place of executing its program."""
+    os.mkfifo(open_path / "pipe")
+    (open_path / "pipe").chmod(0o666)
+    before, ours = traces(), set(children(os.getpid()))
+    command = [sys.executable, "-c", HANGS_BEFORE_ITS_PROGRAM, level[0], str(open_path / "pipe"), *level[1:]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as arena:
+        server = int(arena.stdout.readline())
+        deadline = time.monotonic() + 60.0
+        while not (begun := set(children(arena.pid)) - {server}) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(begun) == 1
+        arena.kill()
+    while (left := set(children(os.getpid())) - ours) and time.monotonic() < deadline:
+        os.waitpid(left.pop(), os.WNOHANG)
+    assert not traces_since(before)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in begun)
+
+
+def spec_for(scratch, number=1, **changes):
+    keys = ("covers_scratch", "other_uid", "control_groups", "is_contained", "leaves_no_ipc", "needs_note")
+    return dict.fromkeys(keys, False) | {"scratch": scratch, "number": number} | changes
+
+
+def test_a_ledger_says_what_is_to_be_ended():
+    ledger = Ledger()
+    try:
+        assert ledger.slot_of(spec_for("/a"), None) is None
+        slots = [ledger.write(spec_for("/a"), None), ledger.write(spec_for("/b"), 61184)]
+        assert ledger.slot_of(spec_for("/b"), 61184) == slots[1]
+        for other in (spec_for("/b"), 61185), (spec_for("/b", 2), 61184), (spec_for("/b", 0), 61184):
+            assert ledger.slot_of(*other) is None  # another launch, or one of no kind
+        assert [(bot.outline["scratch"], bot.pid, bot.uid) for bot in noted_bots(ledger.file)] == [
+            ("/a", 0, None),
+            ("/b", 0, 61184),
+        ]
+        assert ledger.write(spec_for("/b", 2), None) == slots[1]
+        ledger.keep_only({"/b"})
+        assert [(bot.slot, bot.uid) for bot in noted_bots(ledger.file)] == [(slots[1], None)]
+        assert ledger.free("/b") == slots[1]
+        assert [*noted_bots(ledger.file)] == []
+        with pytest.raises(StepError, match="no room for"):
+            ledger.write(spec_for("/long", control_groups="x" * 8192), None)
+        for number in range(256):
+            ledger.write(spec_for(str(number)), None)
+        with pytest.raises(StepError, match="256 bots: no room"):
+            ledger.write(spec_for("/one more"), None)
+    finally:
+        ledger.close()
+
+
+def test_a_fork_server_holds_the_uids_of_bots_in_a_ledger():
+    """So no other arena takes one, and kills its processes, between the death of the arena and the end of its bots."""
+    uid = bot_uids.LAST_UID
+    lock = bot_uids.lock_uid(uid)
+    assert fork_server.handle_request({"slot": 3, "uid": uid}, [os.dup(lock.fileno())], {}, None) == {}
+    lock.close()
+    assert bot_uids.lock_uid(uid) is None
+    assert fork_server.handle_request({"slot": 3}, [], {}, None) == {}
+    bot_uids.lock_uid(uid).close()
