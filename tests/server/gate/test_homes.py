@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 
+import anyio
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
@@ -203,3 +204,13 @@ async def test_of_a_person_who_sends_many_at_once_others_have_their_places(uploa
         one.cancel()
     await asyncio.wait(pending)
     assert places_left(uploads, 1) == RECEIVING_OF_A_PERSON
+
+
+async def test_closing_ends_what_is_being_built(shown):
+    shown.builders.may_build.clear()
+    asking = asyncio.create_task(shown.ask())
+    while not shown.builders.built:
+        await asyncio.sleep(0)
+    with anyio.fail_after(20):
+        await shown.builders.close()
+    assert await asking is None
