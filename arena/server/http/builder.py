@@ -60,7 +60,7 @@ def main() -> None:
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     builder = _Builder(settings)
-    builder.prepare()  # before the niceness is lowered, as a reader waits for this
+    builder.prepare()  # while it still comes first, as a reader waits for this
     be_nice(NICENESS[settings.lane])
     payloads = [b""]  # it is ready
     while True:

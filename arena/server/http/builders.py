@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from arena.base.programs.service_program import come_first
 from arena.base.programs.systemd import CREDENTIALS_VARIABLE
 from arena.server.http.builder_messages import (
     BuildAnswer,
@@ -267,6 +268,7 @@ class Builders:
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment},
             start_new_session=True,  # Ctrl-C is for the web process, which ends its builders
         )
+        come_first(process.pid)  # until it is ready, as a reader waits for this
         builder = _Builder(process)
         builder.send(
             BuilderStart(

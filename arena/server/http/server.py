@@ -22,7 +22,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from arena.base.errors import UsageError
-from arena.base.programs.service_program import be_nice
+from arena.base.programs.service_program import come_first
 from arena.base.programs.systemd import notify, watchdog_seconds
 from arena.server.http.addresses import as_accepted
 from arena.server.http.app import Site
@@ -48,9 +48,6 @@ OBJECTS_PER_COLLECTION = 2_000
 """Nothing is answered while garbage is collected: a tenth of a second of CPU time after 50,000 objects of pages, a
 hundredth after these, with as much in all.
 """
-
-NICENESS = -5
-"""The web process works little, but readers wait for it: it has three times the share of others, as in its unit."""
 
 _M_ARENA_MAX = -8
 
@@ -204,14 +201,6 @@ def use_one_heap() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
-def _come_first() -> None:
-    """Get a core before others do, where the system permits it, as to root; what is started from here does not."""
-    if os.getpriority(os.PRIO_PROCESS, 0) == 0:
-        with contextlib.suppress(AttributeError, OSError):  # Linux alone can keep it from children
-            os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
-            be_nice(NICENESS)
-
-
 async def _serve(
     site: Site,
     listening: socket.socket,
@@ -220,7 +209,7 @@ async def _serve(
     beside: Beside | None,
     is_inherited: bool,
 ) -> bool:
-    _come_first()
+    come_first(os.getpid())
     connections = Connections(raise_descriptor_limit())
     config = _config(
         site,

@@ -22,6 +22,7 @@ import pytest
 
 from arena.base.definition import GameChoice
 from arena.base.errors import UsageError
+from arena.base.programs.service_program import FIRST_NICENESS
 from arena.cli.site import serve_command
 from arena.community.submissions.upload_directory import NO_CHECKER, UploadDirectory, note_containment, noted_refusal
 from arena.lab.matches.puzzle import keep_puzzles
@@ -309,7 +310,7 @@ def test_answers_come_before_what_is_computed_and_boards_before_ratings(director
     with served("--home", directory, "--only", "web") as site:
         site.built("/tournaments/t/matches/1")
         site.built("/leaderboards")
-        assert nicenesses([site.process.pid]) == [own or server.NICENESS]
+        assert nicenesses([site.process.pid]) == [own or FIRST_NICENESS]
         expected = [own + 5, own + 10]
         wait_until(lambda: nicenesses(reaper.descendants(site.process.pid)) == expected)
 
