@@ -16,6 +16,9 @@ from arena.sandbox.isolation.sandbox_calls import add_user
 FIRST_UID, LAST_UID = 61184, 65519
 """Uids that belong to no user: the range that systemd reserves for dynamic users of services (systemd.io/UIDS-GIDS)."""
 
+_KILLER_UID = LAST_UID + 1
+"""The uid of what kills a bot's processes, in their eyes. It belongs to no user either."""
+
 _EVERY_PROCESS = -1
 """The pid that means to kill(2): every process that the caller may signal, except itself."""
 
@@ -80,13 +83,18 @@ atexit.register(leave_uids)  # Python 3.13 warns of sockets that are still open 
 
 
 def kill_uid(uid: int) -> None:
-    """Kill all processes of a bot's uid at once."""
+    """Kill all processes of a bot's uid at once.
+
+    What does so shares our memory, and we wait for it: if they might signal it (kill(2)), they could interrupt or stop
+    us.
+    """
     if not FIRST_UID <= uid <= LAST_UID:
         raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
     with CallList() as calls:
-        calls.add("setresuid", uid, uid, uid)
+        calls.add("setresuid", _KILLER_UID, uid, _KILLER_UID)
         calls.add("kill", _EVERY_PROCESS, int(signal.SIGKILL), skipped=0)
-        os.waitpid(calls.start(), 0)
+        while os.WIFSIGNALED(os.waitpid(calls.start(), 0)[1]):
+            pass  # that of another arena has killed it
 
 
 def remove_system_v_of_uid(uid: int) -> None:
