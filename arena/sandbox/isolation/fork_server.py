@@ -52,8 +52,10 @@ GROUP_SECONDS = 1.0
 LAST_SECONDS = 15.0
 """How long to wait for them when this program ends."""
 
-_lingering: list[str] = []
-"""Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
+_lingering: dict[str, str] = {}
+"""Control groups of dead bots that still had processes, with the bots' scratch directories.
+
+Each request tries again to remove them, and the end does."""
 
 
 MAX_KNOWN_LAUNCHES = 64
@@ -188,7 +190,7 @@ def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = 
         for group in running.outline["control_groups"]
         if not remove_control_group(group["directory"])
     ]
-    _lingering.extend(slow)
+    _lingering.update(dict.fromkeys(slow, running.outline["scratch"]))
     if running.user is not None:
         if has_left and not running.outline["is_contained"]:
             kill_uid(running.user.uid)
@@ -242,9 +244,9 @@ def _kill_members(directory: str) -> None:
                     os.kill(pid, signal.SIGKILL)
 
 
-def is_lingering(outline: LaunchOutline) -> bool:
-    """Return whether a control group of a dead bot still has processes."""
-    return any(group["directory"] in _lingering for group in outline["control_groups"])
+def lingering_scratch() -> set[str]:
+    """Return the scratch directories of dead bots of which a control group still has processes."""
+    return {*_lingering.values()}
 
 
 def forget_ended() -> None:
@@ -261,11 +263,9 @@ def drop_spare_scratch(paths: Iterable[str]) -> None:
 def remove_lingering(seconds: float) -> None:
     """Remove control groups that outlived their bots, until the time is up."""
     deadline = time.monotonic() + seconds
-    _lingering[:] = [
-        directory
-        for directory in _lingering
-        if not remove_control_group(directory, max(0.0, deadline - time.monotonic()))
-    ]
+    for directory in [*_lingering]:
+        if remove_control_group(directory, max(0.0, deadline - time.monotonic())):
+            del _lingering[directory]
 
 
 _buffer = mmap.mmap(-1, MAX_REQUEST_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # takes memory only once it is used

@@ -116,7 +116,7 @@ class LocalServer(Server):
         self._ledger = ledger
         self._running = running
         super().exchange({"ledger": True}, [ledger.file])
-        ledger.keep_only({bot.outline["scratch"]: bot for bot in running.values()})
+        ledger.keep_only(self._scratch_in_use())
         for bot in running.values():
             self._hold(ledger.slots[bot.outline["scratch"]].number, bot.user)
 
@@ -157,10 +157,14 @@ class LocalServer(Server):
         slot = self._ledger.slot_of(spec, uid)
         if slot is None:
             _message({"launch": spec})
-            self._ledger.keep_only({bot.outline["scratch"] for bot in self._running.values()} | {*self.spare_scratch})
+            self._ledger.keep_only(self._scratch_in_use())
             slot = self._ledger.write(spec, uid)
             self._hold(slot, user)
         return slot
+
+    def _scratch_in_use(self) -> set[str]:
+        running = {bot.outline["scratch"] for bot in self._running.values()}
+        return running | {*self.spare_scratch} | fork_server.lingering_scratch()
 
     def _hold(self, slot: int, user: LockedUid | None) -> None:
         """Let the fork server hold the uid of a bot, too."""
@@ -176,7 +180,7 @@ class LocalServer(Server):
     def _note_end(self, outline: LaunchOutline, *, is_slot_kept: bool) -> None:
         """Note the end of a bot; its slot is kept for the next bot, or because something of it is left."""
         self._ledger.note_end(outline["scratch"])
-        if is_slot_kept or fork_server.is_lingering(outline):
+        if is_slot_kept or outline["scratch"] in fork_server.lingering_scratch():
             return
         slot = self._ledger.free(outline["scratch"])
         if outline["other_uid"]:

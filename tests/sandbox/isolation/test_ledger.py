@@ -1,6 +1,7 @@
 """Bots that the arena's process launches itself, and what a fork server learns of them by the ledger."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -8,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.records import DEFAULT_LIMITS, Bot
 from arena.sandbox.isolation import bot_uids, fork_server, launch_server
 from arena.sandbox.isolation.call_list import StepError
 from arena.sandbox.isolation.ledger import Ledger, noted_bots
-from arena.sandbox.isolation.reaper import children
+from arena.sandbox.isolation.levels import choose_isolation
+from arena.sandbox.isolation.reaper import children, make_scratch
+from arena.sandbox.isolation.sandbox_policy import make_launch_spec
 from benchmarks.traces import traces, traces_since
 
 pytestmark = pytest.mark.skipif(not launch_server.launches_locally(), reason="there is no machine code")
@@ -81,6 +85,32 @@ def test_a_ledger_says_what_is_to_be_ended():
         with pytest.raises(StepError, match="256 bots: no room"):
             ledger.write(spec_for("/one more"), None)
     finally:
+        ledger.close()
+
+
+def test_a_bot_whose_control_group_takes_long_to_die_stays_in_the_ledger(tmp_path, monkeypatch):
+    """Else nobody would remove the group if the arena ended now. A directory with something in it stays, too."""
+    monkeypatch.setattr(fork_server, "GROUP_SECONDS", 0.0)
+    (tmp_path / "group/member").mkdir(parents=True)
+    group = {"directory": str(tmp_path / "group"), "join_file": "tasks", "settings": {}, "optional_settings": {}}
+    slow = spec_for(make_scratch(), control_groups=[group], is_contained=True)
+    bot = Bot(name="b", version="1", command=("true",), directory="/")
+    ledger, running = Ledger(), {1 << 30: fork_server.RunningBot(slow, None)}
+    ledger.write(slow, None)
+    server = launch_server.LocalServer(ledger, running)
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        server.exchange({"ended": 1 << 30, "has_left": False})
+        for is_kept in (True, False):
+            spec = make_launch_spec(bot, choose_isolation("none"), DEFAULT_LIMITS, make_scratch())
+            launched = server.exchange({"launch": spec}, [null, null, null])
+            os.waitpid(launched["pid"], 0)
+            assert (slow["scratch"] in ledger.slots) == is_kept
+            shutil.rmtree(tmp_path / "group/member", ignore_errors=True)
+            server.exchange({"ended": launched["pid"], "has_left": False})
+    finally:
+        os.close(null)
+        server.close()
         ledger.close()
 
 
