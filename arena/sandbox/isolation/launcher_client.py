@@ -222,7 +222,7 @@ class LauncherClient:
                 return server.exchange(request, descriptors, user)
             except OSError:
                 self._replace(spec["is_warm"])
-            if "launch" in request:
+            if "launch" in request and not isinstance(server, LocalServer):  # that one has begun nothing
                 self._end_unfinished(server.process.pid, spec, user)
         raise VoidMatchError("the fork server was killed twice in a row")
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from arena.base.records import DEFAULT_LIMITS, Bot
+from arena.match.players.subprocess import Subprocess
 from arena.sandbox.isolation import bot_uids, fork_server, launch_server
 from arena.sandbox.isolation.call_list import StepError
+from arena.sandbox.isolation.launcher import close_launcher, open_launcher
 from arena.sandbox.isolation.ledger import Ledger, noted_bots
 from arena.sandbox.isolation.levels import choose_isolation
 from arena.sandbox.isolation.reaper import children, make_scratch
@@ -112,6 +115,19 @@ def test_a_bot_whose_control_group_takes_long_to_die_stays_in_the_ledger(tmp_pat
         os.close(null)
         server.close()
         ledger.close()
+
+
+def test_a_launch_without_a_fork_server_takes_no_process_of_another_bot_for_its_own():
+    """A process that has left its bot's session, and that this process has adopted, seemed to be of that launch."""
+    close_launcher()
+    isolation, command = choose_isolation("none"), ("sh", "-c", "(setsid sleep 1000 & echo $!); cat")
+    leaves = Bot(name="b", version="1", command=command, directory="/")
+    with Subprocess(leaves, isolation, DEFAULT_LIMITS) as first:
+        assert first.poll(10_000)
+        left = int(first.read_stdout())
+        os.kill(open_launcher().pid, signal.SIGKILL)
+        with Subprocess(leaves, isolation, DEFAULT_LIMITS):
+            assert Path(f"/proc/{left}/stat").read_text().split()[2] != "Z"
 
 
 def test_a_fork_server_holds_the_uids_of_bots_in_a_ledger():
