@@ -26,10 +26,10 @@ _MACHINE_CODE = {
         4889fb        mov rbx, rdi          # the list
         4889f0        mov rax, rsi          # clone or clone3
         4885c0        test rax, rax
-        7418          jz next               # in this process
+        7417          jz next               # in this process
         4889d7        mov rdi, rdx
         4889ce        mov rsi, rcx          # the same stack, which the new process does not touch
-        4c89c2        mov rdx, r8           # where clone writes the pid
+        31d2          xor edx, edx
         4531d2        xor r10d, r10d
         4531c0        xor r8d, r8d
         0f05          syscall
@@ -58,7 +58,7 @@ _MACHINE_CODE = {
         c3            ret
     """
 }
-"""A function of the address of a list, and of the number of clone(2) or clone3(2) with its first three arguments, by
+"""A function of the address of a list, and of the number of clone(2) or clone3(2) with its first two arguments, by
 machine; with the number 0, no process is started.
 
 An entry of the list has eight words: the number of the call, six arguments, and how many bytes of the list are left out
@@ -73,10 +73,10 @@ _executed: list[mmap.mmap] = []  # memory with machine code, which would be unma
 
 
 @functools.cache
-def load_machine_code() -> Callable[[int, int, int, int, int], int] | None:
+def load_machine_code() -> Callable[[int, int, int, int], int] | None:
     """Return the function; None without code for this machine, or where no memory may be executed."""
     address = executable(_MACHINE_CODE.get(os.uname().machine, ""))
-    kind = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p, *[ctypes.c_ulong] * 4)
+    kind = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p, *[ctypes.c_ulong] * 3)
     return None if address is None else kind(address)
 
 
@@ -101,7 +101,7 @@ def executable(listing: str) -> int | None:
 # in Python, which is the same in all other respects. Standard library only.
 
 CLONE_VM, CLONE_VFORK, CLONE_PARENT = 0x00000100, 0x00004000, 0x00008000
-_CLONE_PARENT_SETTID, _CLONE_INTO_CGROUP = 0x00100000, 0x200000000
+_CLONE_INTO_CGROUP = 0x200000000
 
 _NUMBERS = SYSTEM_CALLS | {
     "capset": (126, 91),
@@ -241,27 +241,27 @@ class CallList:
         """The number of calls."""
         return len(self._steps)
 
-    def start(self, flags: int = 0, group: int | None = None, pid_at: int | None = None) -> int:
+    def start(self, flags: int = 0, group: int | None = None) -> int:
         """Make the calls in a new process; return its pid as soon as it has executed its program or exited.
 
-        It starts in the ``group`` of version 2 that is open there; the kernel has written its pid at ``pid_at`` before.
+        ``group`` is the open directory of a control group of version 2 in which it starts.
         """
         self._place(_CALL.pack(number_of("exit_group"), _EXIT_STATUS, 0, 0, 0, 0, 0, 0))
         run = load_machine_code()
         if run is None:
-            pid = self._start_copy(flags, group, pid_at)
+            pid = self._start_copy(flags, group)
         else:
-            pid = run(_address + _CALL.size, *clone_call(flags | CLONE_VM | CLONE_VFORK, group, pid_at))
+            pid = run(_address + _CALL.size, *clone_call(flags | CLONE_VM | CLONE_VFORK, group))
             if pid < 0:
                 raise StepError("clone", -pid)
         self.check(results(_address, self.count), pid)
         return pid
 
-    def _start_copy(self, flags: int, group: int | None, pid_at: int | None) -> int:
+    def _start_copy(self, flags: int, group: int | None) -> int:
         """Make the calls in a copy of this process, which writes their results into a pipe if it executes nothing."""
         read_end, write_end = map(_moved_away, os.pipe())  # the list has the numbers of the next files
         with open(read_end, "rb") as file:
-            pid = libc.syscall(*map(ctypes.c_ulong, clone_call(flags, group, pid_at)), 0, 0)
+            pid = libc.syscall(*map(ctypes.c_ulong, clone_call(flags, group)), 0, 0, 0)
             if pid == 0:
                 _make_by_python(_address, self.count)
                 os.write(write_end, _memory[: len(self._calls) + _CALL.size])
@@ -311,26 +311,25 @@ class CallList:
 
 
 _clone_arguments = (ctypes.c_uint64 * 11)()
-"""A clone_args of clone3(2): flags, two that are 0, parent_tid, exit_signal, five that are 0, cgroup."""
+"""A clone_args of clone3(2): flags, three that are 0, exit_signal, five that are 0, cgroup."""
 
 
-def clone_call(flags: int, group: int | None, pid_at: int | None = None) -> tuple[int, int, int, int]:
-    """Return the number of the call that starts a process, and its first three arguments; others are 0.
+def clone_call(flags: int, group: int | None) -> tuple[int, int, int]:
+    """Return the number of the call that starts a process, and its first two arguments; others are 0.
 
-    ``group`` is the directory of the control group in which it starts, ``pid_at`` an address for its pid.
+    ``group`` is the directory of the control group in which it starts.
     """
-    flags |= _CLONE_PARENT_SETTID if pid_at is not None else 0
     if group is None:
-        return number_of("clone"), flags | signal.SIGCHLD, 0, pid_at or 0
-    _clone_arguments[0], _clone_arguments[3], _clone_arguments[10] = flags | _CLONE_INTO_CGROUP, pid_at or 0, group
+        return number_of("clone"), flags | signal.SIGCHLD, 0
+    _clone_arguments[0], _clone_arguments[10] = flags | _CLONE_INTO_CGROUP, group
     _clone_arguments[4] = 0 if flags & CLONE_PARENT else signal.SIGCHLD  # then the signal is that of this process
-    return number_of("clone3"), ctypes.addressof(_clone_arguments), ctypes.sizeof(_clone_arguments), 0
+    return number_of("clone3"), ctypes.addressof(_clone_arguments), ctypes.sizeof(_clone_arguments)
 
 
 def make_calls(address: int, count: int) -> bool:
     """Make the calls of a list in this process; return whether none failed that may not."""
     run = load_machine_code()
-    return run(address + _CALL.size, 0, 0, 0, 0) > address if run is not None else _make_by_python(address, count)
+    return run(address + _CALL.size, 0, 0, 0) > address if run is not None else _make_by_python(address, count)
 
 
 def _make_by_python(address: int, count: int) -> bool:

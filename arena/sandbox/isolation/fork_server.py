@@ -1,9 +1,8 @@
-"""The fork server: a small program that ends bots if the arena's process dies, and can launch and confine them.
+"""The fork server: a small program that launches and confines bots, and ends them if the arena's process dies.
 
 Each process that launches bots runs one fork server, from the standard library alone, so it is small and cheap to fork.
 It reads requests from a socket; ``arena.sandbox.isolation.sandbox_policy`` makes every decision, which this module and
-``arena.sandbox.isolation.sandbox_calls`` only carry out. Where a new process makes its calls by machine code, the
-arena's process launches bots itself with the functions of this module, and notes them in a ledger.
+``arena.sandbox.isolation.sandbox_calls`` only carry out.
 
 A bot is cloned with CLONE_PARENT, so it is a child of the arena's process, which reaps it and sees how it ended.
 
@@ -21,12 +20,11 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from arena.sandbox.isolation.bot_uids import LockedUid, kill_uid, remove_system_v_of_uid
 from arena.sandbox.isolation.call_list import CLONE_PARENT, CallList, StepError, can_close_files
-from arena.sandbox.isolation.ledger import noted_bots
 from arena.sandbox.isolation.procfs import note_session, remove_note
 from arena.sandbox.isolation.removal import remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
@@ -52,10 +50,8 @@ GROUP_SECONDS = 1.0
 LAST_SECONDS = 15.0
 """How long to wait for them when this program ends."""
 
-_lingering: dict[str, str] = {}
-"""Control groups of dead bots that still had processes, with the bots' scratch directories.
-
-Each request tries again to remove them, and the end does."""
+_lingering: list[str] = []
+"""Control groups of dead bots that still had processes; each request tries again to remove them, and the end does."""
 
 
 MAX_KNOWN_LAUNCHES = 64
@@ -67,20 +63,15 @@ _known_calls: dict[tuple[int | None, ...], CallList] = {}
 class RunningBot:
     """What has to be ended and removed with a bot, and the Landlock ruleset that is then used again."""
 
-    def __init__(self, outline: LaunchOutline, user: LockedUid | None, *, keeps_lock: bool = False) -> None:
+    def __init__(self, outline: LaunchOutline, user: LockedUid | None) -> None:
         self.outline = outline
         self.ruleset: Ruleset | None = None
         self.user = user
-        self.keeps_lock = keeps_lock  # that on the uid is closed by others
 
 
 MAX_SPARE_SCRATCH = 16
 _spare_scratch: set[str] = set()
 """Scratch directories of bots that have ended, for the next bots of the arena's process; the end removes them."""
-
-_ledgers: list[int] = []
-_held_uids: dict[int, LockedUid] = {}
-"""The files of ledgers, and the uids of bots in them by their slots."""
 
 
 def create_control_groups(groups: list[GroupSpec]) -> None:
@@ -106,21 +97,16 @@ def write_kernel_file(path: str, value: str) -> None:
         os.close(descriptor)
 
 
-def start_bot(
-    spec: LaunchSpec, pipes: list[int], user: LockedUid | None, pid_at: int | None = None
-) -> tuple[int, RunningBot]:
-    """Start a process that executes the bot; return its pid with what to clean up after it.
-
-    It is a sibling of this process, or its child if ``pid_at`` is given: an address for its pid.
-    """
-    with cleaned_up_on_failure(RunningBot(spec, user, keeps_lock=pid_at is not None)) as running:
+def start_bot(spec: LaunchSpec, pipes: list[int], user: LockedUid | None) -> tuple[int, RunningBot]:
+    """Start a process that executes the bot; return its pid with what to clean up after it."""
+    with cleaned_up_on_failure(RunningBot(spec, user)) as running:
         prepare(running)
         running.ruleset = take_ruleset(spec)
         with _calls_of(spec, pipes, user and user.uid, running.ruleset) as calls:
             group = open_starting_group(spec)
             if group is not None:
                 calls.keep_open(group)
-            return calls.start(CLONE_PARENT if pid_at is None else 0, group, pid_at), running
+            return calls.start(CLONE_PARENT, group), running
 
 
 def _calls_of(spec: LaunchSpec, pipes: list[int], uid: int | None, ruleset: Ruleset | None) -> CallList:
@@ -190,14 +176,13 @@ def clean_up(running: RunningBot, *, has_failed: bool = False, has_left: bool = 
         for group in running.outline["control_groups"]
         if not remove_control_group(group["directory"])
     ]
-    _lingering.update(dict.fromkeys(slow, running.outline["scratch"]))
+    _lingering.extend(slow)
     if running.user is not None:
         if has_left and not running.outline["is_contained"]:
             kill_uid(running.user.uid)
         if not running.outline["leaves_no_ipc"]:
             remove_system_v_of_uid(running.user.uid)
-        if not running.keeps_lock:
-            running.user.lock.close()
+        running.user.lock.close()
     is_all_gone = not slow and not has_failed
     if is_all_gone and _may_keep_scratch(running.outline, has_left):
         _spare_scratch.add(running.outline["scratch"])
@@ -244,28 +229,14 @@ def _kill_members(directory: str) -> None:
                     os.kill(pid, signal.SIGKILL)
 
 
-def lingering_scratch() -> set[str]:
-    """Return the scratch directories of dead bots of which a control group still has processes."""
-    return {*_lingering.values()}
-
-
-def forget_ended() -> None:
-    """Leave what bots have left to the process of which this one is a copy."""
-    _spare_scratch.clear()
-    _lingering.clear()
-
-
-def drop_spare_scratch(paths: Iterable[str]) -> None:
-    """Keep no more scratch directories that are about to be removed."""
-    _spare_scratch.difference_update(paths)
-
-
-def remove_lingering(seconds: float) -> None:
+def _remove_lingering(seconds: float) -> None:
     """Remove control groups that outlived their bots, until the time is up."""
     deadline = time.monotonic() + seconds
-    for directory in [*_lingering]:
-        if remove_control_group(directory, max(0.0, deadline - time.monotonic())):
-            del _lingering[directory]
+    _lingering[:] = [
+        directory
+        for directory in _lingering
+        if not remove_control_group(directory, max(0.0, deadline - time.monotonic()))
+    ]
 
 
 _buffer = mmap.mmap(-1, MAX_REQUEST_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # takes memory only once it is used
@@ -277,7 +248,7 @@ def serve(connection: socket.socket, start: Starter) -> None:
     with contextlib.suppress(OSError):
         while (received := receive(connection))[0]:
             message, descriptors = received
-            remove_lingering(0.0)
+            _remove_lingering(0.0)
             reply = handle_request(json.loads(message), descriptors, alive, start)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -285,24 +256,14 @@ def serve(connection: socket.socket, start: Starter) -> None:
             launched = alive.get(reply.get("pid") or 0)
             if launched is not None and launched.outline["needs_note"]:  # now, so that nobody waits for it
                 note_session(launched.outline["scratch"], reply["pid"])
-    ended = [*alive.items(), *_noted()]
-    for pid, _ in ended:
-        for kill in (os.killpg, os.kill):  # it may not have a group of its own yet
-            with contextlib.suppress(OSError):
-                if pid > 0:
-                    kill(pid, signal.SIGKILL)
-    for pid, running in ended:
-        clean_up(running, has_left=pid > 0)
+    for pid in alive:
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+    for running in alive.values():
+        clean_up(running)
     for directory in _spare_scratch:
         remove_tree(directory)
-    remove_lingering(LAST_SECONDS)
-
-
-def _noted() -> Iterator[tuple[int, RunningBot]]:
-    """Yield the bots that the arena's process has launched itself, and what it kept for the next ones."""
-    for file in _ledgers:
-        for bot in noted_bots(file):
-            yield bot.pid, RunningBot(bot.outline, None if bot.uid is None else _held_uids.get(bot.slot))
+    _remove_lingering(LAST_SECONDS)
 
 
 def handle_request(
@@ -310,8 +271,7 @@ def handle_request(
 ) -> dict[str, Any]:
     """Carry out a request and return the reply, which has ``failed`` if a step failed; the arena reaps the process.
 
-    The last descriptor is the lock on the bot's uid, if it has one; the bot's end closes it. ``ledger`` comes with the
-    file of a ledger, ``slot`` with the uid of a bot in one, or without if the slot is free.
+    The last descriptor is the lock on the bot's uid, if it has one; the bot's end closes it.
     """
     user = None
     if "uid" in request:
@@ -326,15 +286,7 @@ def handle_request(
             is_all_gone = running is not None and clean_up(running, has_left=request["has_left"])
             is_kept = running is not None and running.outline["scratch"] in _spare_scratch
             return {"is_all_gone": is_all_gone, "is_scratch_kept": is_kept}
-        if "ledger" in request:
-            _ledgers.append(descriptors.pop())
-        elif "slot" in request:
-            if (held := _held_uids.pop(request["slot"], None)) is not None:
-                held.lock.close()
-            if user is not None:
-                _held_uids[request["slot"]] = user
-        else:
-            alive[request["pid"]] = RunningBot(request["adopt"], user)  # it was launched by a fork server that died
+        alive[request["pid"]] = RunningBot(request["adopt"], user)  # it was launched by a fork server that died
     except StepError as error:
         return {"failed": error.report, "pid": error.pid, "results": [*error.results]}
     except Exception as error:  # our own failure: the match will be void

@@ -1,4 +1,4 @@
-"""How a bot is launched and confined, as JSON types: ``sandbox_policy`` decides, and ``fork_server`` carries it out."""
+"""How a bot is launched and confined, as JSON types: ``sandbox_policy`` decides, and the fork server carries it out."""
 
 from __future__ import annotations
 

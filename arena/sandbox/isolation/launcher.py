@@ -14,7 +14,6 @@ from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
 from arena.base.machine import CAN_PIN, HAS_PROC
 from arena.sandbox.isolation.bot_uids import leave_uids
-from arena.sandbox.isolation.fork_server import forget_ended
 from arena.sandbox.isolation.launch_spec import LaunchSpec
 from arena.sandbox.isolation.launcher_client import OUR_ERRNOS, LaunchedBot, LauncherClient
 from arena.sandbox.isolation.reaper import remove_stale
@@ -120,7 +119,6 @@ def _forget_launcher() -> None:
     """Leave the fork server, spare uids and rulesets to the process of which this one is a copy."""
     global _launcher
     _launcher = None
-    forget_ended()
     leave_uids()
     leave_rulesets()
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
 import errno
+import json
 import os
 import signal
+import socket
 import stat
+import struct
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +20,33 @@ from typing import Any
 
 from arena.base.enums import FaultKind
 from arena.base.errors import BotError, VoidMatchError
+from arena.base.shipped import package_directory
 from arena.sandbox.isolation.bot_uids import LockedUid, release_uid, reserve_uid
 from arena.sandbox.isolation.call_list import CallList, StepError
-from arena.sandbox.isolation.fork_server import RunningBot
-from arena.sandbox.isolation.launch_server import LocalServer, Server, launches_locally
-from arena.sandbox.isolation.launch_spec import TAG_VARIABLE, LaunchSpec, outline_of
-from arena.sandbox.isolation.ledger import Ledger
+from arena.sandbox.isolation.fork_server import MAX_KNOWN_LAUNCHES
+from arena.sandbox.isolation.interpreters import arena_interpreter
+from arena.sandbox.isolation.launch_spec import ROOM_BYTES, ROOM_VARIABLE, TAG_VARIABLE, LaunchSpec, outline_of
 from arena.sandbox.isolation.procfs import environment
 from arena.sandbox.isolation.reaper import children, descendants, make_scratch, reap_ended, scratch_parent
-from arena.sandbox.isolation.removal import may_leave_shared_memory
+from arena.sandbox.isolation.removal import may_leave_shared_memory, remove_tree
 from arena.sandbox.isolation.rulesets import Ruleset, take_ruleset
+from arena.sandbox.isolation.sandbox_policy import clean_environment
 from arena.sandbox.isolation.warm_launch import write_launch
+
+ANSWER_SECONDS = 20.0
+"""A fork server that takes longer must have been stopped, and is replaced."""
+
+MAX_SPEC_BYTES = 128 * 1024
+"""Messages on a socket can't be much larger. A spec is only long if it has to list the files of a closed directory."""
+
+_TOO_MANY_FILES = (
+    "{} has too many files to be opened to a bot one by one, and other users may not enter it; let them (chmod go+rx)"
+)
+
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from arena.sandbox.isolation.fork_server import main; main()"
+"""The program of the fork server, run without site-packages: it finds only the standard library and this package."""
+
+_WARM_PROGRAM = "import arena.botkit; from arena.sandbox.isolation.warm_server import main; main()"
 
 REAP_SECONDS = 15.0
 """How long to wait for orphans that have been killed; the end of the next bot tries again."""
@@ -56,12 +78,7 @@ class LauncherClient:
     def __init__(self, launches_only_bots: bool) -> None:
         self.launches_only_bots = launches_only_bots
         self.alive: dict[int, LaunchedBot] = {}
-        self._ledger = Ledger() if launches_locally() else None
-        self._running: dict[int, RunningBot] = {}
-        self._servers = {False: self._new_server(is_warm=False)}
-
-    def _new_server(self, is_warm: bool) -> Server:
-        return Server(is_warm) if is_warm or self._ledger is None else LocalServer(self._ledger, self._running)
+        self._servers = {False: _Server(is_warm=False)}
 
     @property
     def pid(self) -> int:
@@ -123,7 +140,7 @@ class LauncherClient:
         if not spec["is_warm"]:
             return _pid_of(self._ask(spec, {"launch": spec}, descriptors, user))
         if True not in self._servers:
-            self._servers[True] = self._new_server(is_warm=True)
+            self._servers[True] = _Server(is_warm=True)
         file, calls = write_launch(spec, user and user.uid, has_ruleset=ruleset is not None)
         files = [*descriptors, file, *([] if ruleset is None else [ruleset.file])]
         try:
@@ -222,13 +239,13 @@ class LauncherClient:
                 return server.exchange(request, descriptors, user)
             except OSError:
                 self._replace(spec["is_warm"])
-            if "launch" in request and not isinstance(server, LocalServer):  # that one has begun nothing
+            if "launch" in request:
                 self._end_unfinished(server.process.pid, spec, user)
         raise VoidMatchError("the fork server was killed twice in a row")
 
     def _replace(self, is_warm: bool) -> None:
         self._servers[is_warm].kill()
-        self._servers[is_warm] = server = self._new_server(is_warm)
+        self._servers[is_warm] = server = _Server(is_warm)
         for bot in self.alive.values():
             if bot.spec["is_warm"] == is_warm:
                 with contextlib.suppress(OSError):
@@ -254,14 +271,84 @@ class LauncherClient:
         """End the fork servers, which end all bots that are left."""
         for server in self._servers.values():
             server.close()
-        if self._ledger is not None:
-            self._ledger.close()
         while self.alive:
             launched = self.alive.popitem()[1]
             if launched.user is not None:
                 release_uid(launched.user)
             if launched.ruleset is not None:
                 launched.ruleset.close()
+
+
+class _Server:
+    """A fork server; ``spare_scratch`` are the scratch directories that it keeps, which no other server has used."""
+
+    def __init__(self, is_warm: bool) -> None:
+        self.spare_scratch: list[str] = []
+        self._sent: set[int] = set()
+        self.socket, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # Python's own timeout polls before each call
+            self.socket.setsockopt(socket.SOL_SOCKET, option, struct.pack("=2q", int(ANSWER_SECONDS), 0))
+        program = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(package_directory().parent)]
+        with server_end:
+            self.process = subprocess.Popen(
+                [arena_interpreter(), "-c", _WARM_PROGRAM] if is_warm else program,
+                stdin=server_end.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/" if is_warm else None,
+                env=_warm_environment() if is_warm else None,
+            )
+
+    def exchange(
+        self, request: dict[str, Any], descriptors: Sequence[int] = (), user: LockedUid | None = None
+    ) -> dict[str, Any]:
+        """Send a request with descriptors and return the reply; of a launch that was sent before, send the number.
+
+        Raises:
+            OSError: if the server is dead, or does not answer.
+        """
+        if user is not None:
+            request = request | {"uid": user.uid}
+            descriptors = [*descriptors, user.lock.fileno()]
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        number = request["launch"].get("number") if "launch" in request else None
+        self.socket.sendmsg([_message({**request, "launch": number} if number in self._sent else request)], rights)
+        if number and number not in self._sent:
+            if len(self._sent) == MAX_KNOWN_LAUNCHES:
+                self._sent.clear()
+            self._sent.add(number)
+        reply = self.socket.recv(1 << 16)
+        if not reply:
+            raise ConnectionError("the fork server has exited")
+        answer: dict[str, Any] = json.loads(reply)
+        return answer
+
+    def kill(self) -> None:
+        """Kill the server; its bots live on."""
+        self.process.kill()
+        self.close()
+
+    def close(self) -> None:
+        """End the server, which ends its bots and removes what it keeps, and wait for it."""
+        self.socket.close()
+        self.process.wait()
+        for path in self.spare_scratch:  # if it was killed
+            remove_tree(path)
+
+
+def _warm_environment() -> dict[str, str]:
+    """Return the environment of a warm server: what its Python reads when it starts, and room for that of a bot."""
+    variables = ("LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUSERBASE")
+    environment = clean_environment("/")
+    return {name: environment[name] for name in variables if name in environment} | {ROOM_VARIABLE: " " * ROOM_BYTES}
+
+
+def _message(request: dict[str, Any]) -> bytes:
+    message = json.dumps(request).encode()
+    if "launch" in request and len(message) > MAX_SPEC_BYTES:
+        raise BotError(FaultKind.START, _TOO_MANY_FILES.format(request["launch"]["directory"]))
+    return message
 
 
 def _pid_of(reply: dict[str, Any], calls: CallList | None = None) -> int:

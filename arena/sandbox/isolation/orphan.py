@@ -40,8 +40,7 @@ _MACHINE_CODE = {
         c3            ret
     """
 }
-"""A function of the address of fork(3), of an address for a pid, and of the first three values of ``clone_call``, by
-machine.
+"""A function of the address of fork(3), of an address for a pid, and of what ``clone_call`` returns, by machine.
 
 A process in between shares the memory of this one, which waits meanwhile. So that it exits costs nothing, where a copy
 of this process would take as long as the one that is wanted."""
@@ -76,7 +75,7 @@ def fork_orphan(group: int | None = None) -> int:
     if function is None:
         return _fork_twice(group)
     _before()
-    between = function(_fork, ctypes.addressof(_pid), *clone_call(CLONE_VM | CLONE_VFORK, group)[:3])
+    between = function(_fork, ctypes.addressof(_pid), *clone_call(CLONE_VM | CLONE_VFORK, group))
     if between == 0:
         _in_child()
         return 0

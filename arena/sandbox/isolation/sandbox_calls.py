@@ -351,9 +351,10 @@ def _is_directory_of_process(path: str) -> bool | None:
 
 
 def _add_signals(calls: CallList) -> None:
-    """Add resetting the signals that this process may ignore, as Python does some, and unblocking all."""
+    """Add resetting the signals that this process ignores, as Python does some, and unblocking all."""
     for number in _MAYBE_IGNORED:
-        calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
+        if signal.getsignal(number) == signal.SIG_IGN:
+            calls.add("rt_sigaction", int(number), bytes(32), 0, _SIGNAL_SET_BYTES)  # SIG_DFL is 0
     calls.add("rt_sigprocmask", int(signal.SIG_SETMASK), bytes(_SIGNAL_SET_BYTES), 0, _SIGNAL_SET_BYTES)
 
 

@@ -1,6 +1,6 @@
 """Sandbox policy: from a bot, an isolation level and limits to a launch spec. Every decision is made here.
 
-``arena.sandbox.isolation.fork_server`` carries a launch spec out, in this process or as a program that gets it as JSON.
+The fork server (``arena.sandbox.isolation.fork_server``) receives a launch spec as JSON and carries it out.
 """
 
 from __future__ import annotations

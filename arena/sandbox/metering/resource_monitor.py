@@ -206,9 +206,7 @@ class ResourceMonitor:
             return f"a file larger than file_bytes allows, which is {size_text(self._limits.file_bytes)}: {exit_text}"
         if exit_text == "exit status 0":
             return None
-        most = usage.ru_maxrss if usage is not None else 0
-        ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # counted in: the memory was shared until the exec
-        peak = max(self.peak.memory_bytes, most * 1024 if most > ours else 0)
+        peak = max(self.peak.memory_bytes, usage.ru_maxrss * 1024 if usage is not None else 0)
         is_named_on_stderr = any(word.encode() in stderr_tail for word in _MEMORY_WORDS)
         if is_named_on_stderr or peak >= _NEAR * self._limits.memory_bytes:
             return (

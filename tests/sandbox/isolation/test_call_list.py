@@ -1,4 +1,3 @@
-import ctypes
 import os
 import shutil
 import sys
@@ -96,16 +95,6 @@ def test_a_process_starts_in_a_control_group(maker, group_of_version_2, tmp_path
         add_program(calls, shutil.which("cat"), "/proc/self/cgroup")
         assert os.waitstatus_to_exitcode(os.waitpid(calls.start(0, group), 0)[1]) == 0
     assert f"0::/{group_of_version_2.name}\n" in (tmp_path / "output").read_text()
-
-
-def test_the_pid_is_there_before_the_process_runs(maker, group_of_version_2):
-    with CallList() as calls:
-        group = calls.keep_open(os.open(group_of_version_2, os.O_RDONLY))
-        add_program(calls, shutil.which("true"))
-        for place in (None, group):
-            pid = ctypes.c_int()
-            assert calls.start(0, place, ctypes.addressof(pid)) == pid.value
-            os.waitpid(pid.value, 0)
 
 
 def test_a_list_that_can_not_be_made_is_refused():

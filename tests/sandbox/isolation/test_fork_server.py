@@ -20,16 +20,7 @@ from arena.match.bot_pool import BotPool
 from arena.match.players import subprocess as subprocess_module
 from arena.match.players.manifest import load_bot
 from arena.match.players.subprocess import Subprocess
-from arena.sandbox.isolation import (
-    bot_uids,
-    fork_server,
-    launch_server,
-    launcher,
-    launcher_client,
-    levels,
-    reaper,
-    sandbox_policy,
-)
+from arena.sandbox.isolation import bot_uids, fork_server, launcher, launcher_client, levels, reaper, sandbox_policy
 from arena.sandbox.isolation.control_groups import can_start_inside
 from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launcher import open_launcher
@@ -45,15 +36,6 @@ from tests.matches import small_match
 from tests.written_bots import write_bot
 
 GOOD = load_bot(BOTS / "minimal")
-
-
-@pytest.fixture
-def by_fork_server(monkeypatch):
-    """Have bots launched as on machines for whose processors there is no machine code."""
-    launcher.close_launcher()
-    monkeypatch.setattr(launcher_client, "launches_locally", lambda: False)
-    yield
-    launcher.close_launcher()
 
 
 def play(pool, match=1):
@@ -90,9 +72,9 @@ def test_bots_of_a_killed_fork_server_keep_their_uids():
 
 
 @pytest.mark.parametrize("level", ["none", "limits", "auto"])
-def test_a_fork_server_that_dies_before_it_answers_leaves_no_bot(level, by_fork_server, monkeypatch):
+def test_a_fork_server_that_dies_before_it_answers_leaves_no_bot(level, monkeypatch):
     before, children = traces(), set(reaper.children(os.getpid()))
-    exchange = launch_server.Server.exchange
+    exchange = launcher_client._Server.exchange
 
     def die_after(server, request, *rest):
         reply = exchange(server, request, *rest)
@@ -104,7 +86,7 @@ def test_a_fork_server_that_dies_before_it_answers_leaves_no_bot(level, by_fork_
     with BotPool(choose_isolation(level)) as pool:
         open_launcher()
         with monkeypatch.context() as patched:
-            patched.setattr(launch_server.Server, "exchange", die_after)
+            patched.setattr(launcher_client._Server, "exchange", die_after)
             with pytest.raises(VoidMatchError, match="was killed while it launched a bot"):
                 play(pool)
         assert set(reaper.children(os.getpid())) - children == {open_launcher().pid}
@@ -117,19 +99,15 @@ def test_a_fork_server_that_dies_before_it_answers_leaves_no_bot(level, by_fork_
     reason="Linux does not share out cores by sessions, or lets only root say so as often as tests do",
 )
 def test_bots_stand_back_behind_other_sessions_as_who_launches_them_does():
+    niceness = os.getpriority(os.PRIO_PROCESS, open_launcher().pid) + 3
+    os.setpriority(os.PRIO_PROCESS, open_launcher().pid, niceness)
+    with BotPool(choose_isolation("auto")) as pool:
+        play(pool)
+        assert len(open_launcher().alive) == 2
+        for pid in open_launcher().alive:
+            assert os.getpriority(os.PRIO_PROCESS, pid) > niceness
+            assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {niceness}\n")
     launcher.close_launcher()
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    os.setpriority(os.PRIO_PROCESS, 0, before + 3)
-    try:
-        with BotPool(choose_isolation("auto")) as pool:
-            play(pool)
-            assert len(open_launcher().alive) == 2
-            for pid in open_launcher().alive:
-                assert os.getpriority(os.PRIO_PROCESS, pid) > before + 3
-                assert Path(f"/proc/{pid}/autogroup").read_text().endswith(f" nice {before + 3}\n")
-        launcher.close_launcher()
-    finally:
-        os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
 SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
@@ -477,17 +455,14 @@ def test_a_process_that_is_dead_and_not_yet_reaped_owns_nothing():
     assert not is_dead("notes")
 
 
-@pytest.mark.parametrize("is_asked", [False, True])
-def test_a_stopped_fork_server_does_not_hang_the_arena(is_asked, request):
-    if is_asked:
-        request.getfixturevalue("by_fork_server")
-    open_launcher()._servers[False].socket.settimeout(0.3)
-    os.kill(open_launcher().pid, signal.SIGSTOP)
+def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
+    launcher = open_launcher()
+    launcher._servers[False].socket.settimeout(0.3)
+    os.kill(launcher.pid, signal.SIGSTOP)
     started = time.monotonic()
     with BotPool(choose_isolation("limits")) as pool:
         assert play(pool).faults == ()
-    launcher.close_launcher()
-    assert time.monotonic() - started < launch_server.ANSWER_SECONDS
+    assert time.monotonic() - started < launcher_client.ANSWER_SECONDS
 
 
 @pytest.mark.parametrize("is_warm", [False, True])
@@ -558,23 +533,22 @@ def test_a_scratch_directory_is_kept_by_the_fork_server_that_has_given_it_to_a_b
 def test_processes_of_a_bot_are_looked_for_unless_its_end_has_left_nobody_a_child(listed, monkeypatch):
     """A system that lists no children shows nothing: there they are looked for, too."""
     requests, isolation = [], choose_isolation("none")
-    server_kind = type(open_launcher()._servers[False])
-    exchange = server_kind.exchange
+    exchange = launcher_client._Server.exchange
 
     def note(server, request, *rest):
         requests.append(request)
         return exchange(server, request, *rest)
 
     pids = {"server": open_launcher().pid, "other": os.getpid()}
-    monkeypatch.setattr(server_kind, "exchange", note)
+    monkeypatch.setattr(launcher_client._Server, "exchange", note)
     monkeypatch.setattr(launcher_client, "children", lambda _: [pids[name] for name in listed])
     bot = Bot(name="prints", version="1", command=("echo", "0"), directory="/")
     assert run_test_program(bot, isolation) == 0
     assert [request["has_left"] for request in requests if "ended" in request] == [listed != ["server"]]
 
 
-def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(by_fork_server, monkeypatch):
-    sent, message = [], launch_server._message
+def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(monkeypatch):
+    sent, message = [], launcher_client._message
 
     def note(request):
         sent.extend([type(request["launch"])] if "launch" in request else [])
@@ -583,9 +557,9 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(by_fork_serv
     bot, isolation = Bot(name="prints", version="1", command=("echo", "0"), directory="/"), choose_isolation("none")
     scratch = make_scratch()
     spec = kept_launch_spec(bot, isolation, DEFAULT_LIMITS, scratch)
-    several = [{**spec, "number": next(sandbox_policy._numbers)} for _ in range(launch_server.MAX_KNOWN_LAUNCHES + 1)]
+    several = [{**spec, "number": next(sandbox_policy._numbers)} for _ in range(launcher_client.MAX_KNOWN_LAUNCHES + 1)]
     launcher.close_launcher()
-    monkeypatch.setattr(launch_server, "_message", note)
+    monkeypatch.setattr(launcher_client, "_message", note)
     monkeypatch.setattr(launcher_client, "make_scratch", lambda: scratch)
 
     def launch_by(spec):
@@ -595,7 +569,7 @@ def test_a_launch_is_sent_whole_once_and_again_to_a_new_fork_server(by_fork_serv
 
     for spec in (several[0], several[0], *several[1:], several[0], several[-1]):
         launch_by(spec)
-    assert sent == [dict, int, *[dict] * launch_server.MAX_KNOWN_LAUNCHES, dict, int]
+    assert sent == [dict, int, *[dict] * launcher_client.MAX_KNOWN_LAUNCHES, dict, int]
     os.kill(open_launcher().pid, signal.SIGKILL)
     launch_by(several[-1])
     assert sent[-2:] == [int, dict]

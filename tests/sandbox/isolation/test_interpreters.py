@@ -11,7 +11,7 @@ from arena.base.errors import BotError
 from arena.base.records import DEFAULT_LIMITS, Bot, Limits
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
-from arena.sandbox.isolation import interpreters, launch_server, levels, reaper
+from arena.sandbox.isolation import interpreters, launcher_client, levels, reaper
 from arena.sandbox.isolation.file_access import paths_behind_closed_directories, readable_paths
 from arena.sandbox.isolation.interpreters import arena_python, resolve_program
 from arena.sandbox.isolation.launcher import open_launcher
@@ -299,7 +299,7 @@ def test_a_directory_or_an_entry_of_a_closed_one_that_is_replaced_by_a_link_open
 
 def test_a_directory_with_too_many_files_to_be_opened_one_by_one_is_the_bots_fault(tmp_path, monkeypatch):
     launcher, scratch = open_launcher(), make_scratch()
-    monkeypatch.setattr(launch_server, "MAX_SPEC_BYTES", 100)
+    monkeypatch.setattr(launcher_client, "MAX_SPEC_BYTES", 100)
     bot = Bot(name="b", version="1", command=(sys.executable,), directory=str(tmp_path))
     spec = make_launch_spec(bot, Isolation(), Limits(), scratch)
     with pytest.raises(BotError, match="has too many files to be opened to a bot one by one"):

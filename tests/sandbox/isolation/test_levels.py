@@ -23,7 +23,6 @@ from arena.sandbox.isolation.interpreters import arena_interpreter
 from arena.sandbox.isolation.launch_spec import SHARED_MEMORY
 from arena.sandbox.isolation.launcher import close_launcher, open_launcher
 from arena.sandbox.isolation.levels import PREFERRED, choose_isolation, probe_level
-from arena.sandbox.isolation.reaper import make_scratch
 from arena.sandbox.isolation.rulesets import MAX_USES, take_ruleset
 from arena.sandbox.isolation.sandbox_policy import Isolation, has_own_file_systems
 from benchmarks import zoo_bots as zoo
@@ -55,9 +54,7 @@ def test_a_level_that_can_not_be_had_is_refused_with_the_reason(monkeypatch, fre
 
 
 def test_a_machine_that_can_launch_no_bot_says_why(monkeypatch, fresh_probes):
-    bot = Bot(name="b", version="1", command=("true",), directory="/missing")
-    spec = levels.make_launch_spec(bot, Isolation(), DEFAULT_LIMITS, make_scratch())
-    monkeypatch.setattr(levels, "make_launch_spec", lambda *_: spec)
+    monkeypatch.setattr(levels, "make_launch_spec", lambda *_: {"is_warm": False, "other_uid": False})
     with pytest.raises(UsageError, match="isolation = 'auto': no bot can be launched on this machine: "):
         choose_isolation("auto")
 
@@ -330,7 +327,7 @@ def ask(connection, paths):
 
 @pytest.mark.parametrize("is_warm", [False, True])
 def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_it(open_path, spare, is_warm):
-    """The rulesets of bots are kept here: the warm server may not know them."""
+    """The fork server keeps the rulesets of bots, but the warm one may not know them: they are kept here."""
     (open_path / "bot.py").write_text(LOOKS)
     isolation, before, made = choose_isolation("landlock"), [], set()
     bot = python_bot(open_path / "bot.py", *places_of(isolation), is_warm=is_warm)
@@ -341,7 +338,7 @@ def test_a_bot_reads_what_is_its_own_and_nothing_of_the_bots_before_and_beside_i
             BotConnection(bot, isolation, DEFAULT_LIMITS) as one,
             BotConnection(bot, isolation, DEFAULT_LIMITS) as other,
         ):
-            made.add(rulesets_of(os.getpid()) - earlier)
+            made.add(rulesets_of(os.getpid()) - earlier if is_warm else rulesets_of(open_launcher().pid))
             for connection in (one, other):
                 own = ask(connection, [])
                 assert set(own.values()) == {True}, own

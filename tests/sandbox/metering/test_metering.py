@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from arena.base.enums import IsolationLevel
-from arena.base.records import MEBIBYTE, Bot, Limits
+from arena.base.records import MEBIBYTE, Limits
 from arena.match.players.connection import BotConnection
 from arena.match.players.manifest import load_bot
-from arena.match.players.subprocess import Subprocess
 from arena.protocol.frames import encode_frame
 from arena.sandbox.isolation import procfs
 from arena.sandbox.isolation.levels import choose_isolation
@@ -397,12 +396,3 @@ def test_a_bot_sees_file_systems_of_its_own_where_they_can_be_had(level, tmp_pat
         pytest.skip("needs file systems of the bots' own")
     outcome = play_zoo_bot("uses_multiprocessing", level, inline=is_safe_inline(level))
     assert outcome.faults == set(), outcome.details
-
-
-def test_what_the_arena_uses_is_not_taken_for_the_memory_of_a_bot():
-    """Until it executes its program, the process of a bot shares the memory of the arena's."""
-    ballast = bytearray(64 * MEBIBYTE)
-    bot = Bot(name="b", version="1", command=("false",), directory="/")
-    with Subprocess(bot, choose_isolation("limits"), Limits(memory_bytes=len(ballast))) as process:
-        assert process.wait_for_exit(20.0)
-        assert process.broken_limit_after_exit() is None
