@@ -332,6 +332,7 @@ class _Server:
     def close(self) -> None:
         """End the server, which ends its bots and removes what it keeps, and wait for it."""
         self.socket.close()
+        self.process.send_signal(signal.SIGCONT)  # one that was stopped could not end them
         self.process.wait()
         for path in self.spare_scratch:  # if it was killed
             remove_tree(path)
@@ -362,8 +363,7 @@ def _pid_of(reply: dict[str, Any], calls: CallList | None = None) -> int:
         if calls is not None and reply["results"]:
             calls.check(reply["results"], reply["pid"])
         raise StepError(failed["step"], failed["errno"], failed["subject"], reply["pid"])
-    pid: int = reply["pid"]
-    return pid
+    return int(reply["pid"])
 
 
 def _failure(report: dict[str, Any]) -> BotError | VoidMatchError:

@@ -465,6 +465,13 @@ def test_a_stopped_fork_server_does_not_hang_the_arena(monkeypatch):
     assert time.monotonic() - started < launcher_client.ANSWER_SECONDS
 
 
+def test_a_stopped_fork_server_ends_when_it_is_closed():
+    pid = open_launcher().pid
+    os.kill(pid, signal.SIGSTOP)
+    launcher.close_launcher()
+    assert pid not in reaper.children(os.getpid())
+
+
 @pytest.mark.parametrize("is_warm", [False, True])
 def test_a_bot_starts_in_its_control_group_of_version_2(is_warm, group_of_version_2, open_path):
     (open_path / "bot.py").write_text('print(open("/proc/self/cgroup").read(), flush=True)\n')
