@@ -6,9 +6,9 @@ whether there is any or not.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import NoReturn
 
 from arena.base.bot_text import OPERATOR, Audience, author_of
@@ -57,7 +57,7 @@ def reads_bot(audience: Audience, bot: str) -> bool:
 
 
 def _audience_in(tournament: StoredTournament, audience: Audience, person: Person) -> Audience:
-    """Return the audience for a tournament, where other files than an author's may play under a name of theirs."""
+    """Return whose output a person reads in a tournament: an author only that of own files, whatever their names."""
     if audience.reads_all:
         return audience
     owners = authors_of([tournament])
@@ -99,23 +99,27 @@ def show_bot_logs(visit: Visit, sent: BotParameters) -> BotLogs:
     labels = [label for label in store.labels_of(sent.bot) if audience.may_read(label)]
     if not labels:
         _raise_nothing_here()
-    numbers, readers = {}, defaultdict(Audience)
-    for one in store.tournaments():
-        numbers[one.name], readers[one.number] = one.number, _audience_in(one, audience, visit.person)
+    tournaments = {one.number: one for one in store.tournaments()}
+    numbers = {one.name: number for number, one in tournaments.items()}
+
+    @cache  # to know who owns the bots of a tournament, its definition is read
+    def reader(number: int) -> Audience:
+        return _audience_in(tournaments[number], audience, visit.person) if number in tournaments else Audience()
+
     faults = {
         (number, fault.match, fault.tournament)
         for label in labels
         for fault in store.faults_of(label, MAX_MATCHES)
-        if readers[number := numbers.get(fault.tournament, 0)].may_read(label)
+        if reader(number := numbers.get(fault.tournament, 0)).may_read(label)
     }
     logs = []
     for number, match, tournament in sorted(faults, reverse=True)[:MAX_MATCHES]:
         address = address_of(PAGE_BY_NAME["match"], {"tournament": tournament, "match": match}) or ""
-        logs.append(_logs(store.record_of(tournament, match), tournament, readers[number], address, labels))
+        logs.append(_logs(store.record_of(tournament, match), tournament, reader(number), address, labels))
     latest = (
         record
         for number, record in store.matches_of(labels).latest(MAX_NOTED_MATCHES)
-        if all(readers[number].may_read(bot) for bot in record.bots if bot in labels)
+        if all(reader(number).may_read(bot) for bot in record.bots if bot in labels)
     )
     return BotLogs(bot=sent.bot, numbers=reported_numbers(latest, labels), matches=tuple(logs))
 
