@@ -97,7 +97,7 @@ NOTHING_TO_DO = 3
 """The exit code of a program without work, which is started again when there is work."""
 
 FIRST_NICENESS = -5
-"""Of what works little while readers wait for it: three times the share of others, as the unit of the site has it."""
+"""The niceness of the web process and of a builder that starts: three times the share of others, as in its unit."""
 
 _PR_SET_PDEATHSIG = 1
 

@@ -85,8 +85,8 @@ atexit.register(leave_uids)  # Python 3.13 warns of sockets that are still open 
 def kill_uid(uid: int) -> None:
     """Kill all processes of a bot's uid at once.
 
-    What does so shares our memory, and we wait for it: if they might signal it (kill(2)), they could interrupt or stop
-    us.
+    The process that kills them shares our memory while we wait for it. They may not signal it (kill(2)), because a
+    signal to it could interrupt or stop us.
     """
     if not FIRST_UID <= uid <= LAST_UID:
         raise ValueError(f"uid {uid} is not between {FIRST_UID} and {LAST_UID}")
